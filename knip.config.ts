@@ -1,0 +1,30 @@
+import { readdirSync } from 'node:fs'
+import type { KnipConfig } from 'knip'
+
+import { entryPoints } from './test/shape/public-names.ts'
+
+// Engines, and what provokes their errors, are found by the name of their dialect.
+const dialects = readdirSync('src/dialects', { withFileTypes: true }).filter((entry) => entry.isDirectory())
+const names = dialects.map(({ name }) => name).join(',')
+
+const config: KnipConfig = {
+  entry: [
+    ...(await entryPoints()).values(),
+    '.ci/count.mjs',
+    'scripts/*.ts',
+    'test/**/*.test.ts',
+    'test/engines/end-servers.mjs',
+    `test/{engines,errors/provoke}/{${names}}.ts`,
+  ],
+  project: ['src/**', 'test/**', 'scripts/**'],
+  ignoreExportsUsedInFile: { interface: true, type: true },
+  ignoreDependencies: [
+    // Run as programs by scripts/check-package.ts.
+    '@arethetypeswrong/cli',
+    'publint',
+    // Holds antlr4ts-sql at the one release it works with.
+    'antlr4ts',
+  ],
+}
+
+export default config

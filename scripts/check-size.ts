@@ -1,0 +1,41 @@
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+
+import { entryPoints } from '../test/shape/public-names.ts'
+
+/*
+ * Bundles what was built the way a user's bundler would, and says what the main entry weighs and what is loaded.
+ *
+ * Nothing but Node's own modules may be loaded: a driver in the bundle would be a driver in everybody's bundle.
+ */
+const maxBytes = 25_000
+
+const built = [...(await entryPoints()).values()].map((source) =>
+  source.replace(/^src/, 'dist').replace(/ts$/, 'js'),
+)
+const { outputFiles, metafile } = await build({
+  entryPoints: built,
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  platform: 'node',
+  packages: 'external',
+  outdir: 'bundled',
+  metafile: true,
+  write: false,
+})
+
+const main = outputFiles.find(({ path }) => path.endsWith('bundled/index.js'))
+if (main === undefined) throw new Error('there is no dist/index.js')
+const bytes = gzipSync(main.contents).length
+console.log(
+  `holdfast is ${(bytes / 1000).toFixed(1)} kB, minified and gzipped; ${maxBytes / 1000} kB are the most`,
+)
+
+const strangers = Object.entries(metafile.inputs).flatMap(([file, { imports }]) =>
+  imports
+    .filter(({ path, external }) => external === true && !path.startsWith('node:'))
+    .map(({ path }) => `${file} loads ${path}`),
+)
+for (const stranger of strangers) console.error(stranger)
+if (bytes > maxBytes || strangers.length > 0) process.exitCode = 1
