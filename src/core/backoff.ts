@@ -1,0 +1,26 @@
+import { LockUsageError } from './errors.ts'
+
+export interface BackoffOptions {
+  /** The longest pause before the first retry. @default 10 */
+  readonly baseMs?: number
+  /** No pause is longer. @default 1000 */
+  readonly capMs?: number
+  /** How much longer each next pause may be. @default 2 */
+  readonly factor?: number
+  /** A number from 0 up to 1; told by tests that need the same pauses twice. @default Math.random */
+  readonly random?: () => number
+}
+
+/**
+ * How long to pause before retry number `retry` (the first is 1), jittered from the first one on.
+ *
+ * Full jitter: anywhere between one millisecond and the exponential ceiling. Losers of one conflict that paused
+ * equally long would only meet again.
+ */
+export function backoffMs(retry: number, options: BackoffOptions = {}): number {
+  const { baseMs = 10, capMs = 1000, factor = 2, random = Math.random } = options
+  if (!Number.isInteger(retry) || retry < 1)
+    throw new LockUsageError('retry', `${retry} is not the number of a retry`)
+  const ceiling = Math.min(capMs, baseMs * factor ** (retry - 1))
+  return Math.max(1, Math.ceil(random() * ceiling))
+}

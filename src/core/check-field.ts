@@ -1,0 +1,96 @@
+import { LockUsageError } from './errors.ts'
+import type { LeaseTerms, TableName, Target, Wait } from './request.ts'
+import type { Value } from './statement.ts'
+
+/** The longest wait that every engine's own setting can hold (32 bits of milliseconds, almost 25 days). */
+const maxTimeoutMs = 2_147_483_647
+
+/** Refuses a misspelt field: a lock option that is silently ignored is a lock that is weaker than asked. */
+export function onlyKnown(request: object, known: readonly string[]): void {
+  for (const field of Object.keys(request)) {
+    if (!known.includes(field))
+      throw new LockUsageError(field, `is not a field of this request; known: ${known.join(', ')}`)
+  }
+}
+
+export function oneOf<T extends string>(field: string, value: string, allowed: readonly T[]): T {
+  const found = allowed.find((candidate) => candidate === value)
+  if (found === undefined)
+    throw new LockUsageError(field, `${show(value)} is not one of ${allowed.join(', ')}`)
+  return found
+}
+
+export function checkFlag(field: string, value: boolean | undefined): boolean {
+  if (value !== undefined && typeof value !== 'boolean')
+    throw new LockUsageError(field, `${show(value)} is not true or false`)
+  return value ?? false
+}
+
+export function checkWait(wait: Wait): Wait {
+  if (typeof wait === 'object' && wait !== null) {
+    onlyKnown(wait, ['timeoutMs'])
+    return { timeoutMs: checkDuration('wait.timeoutMs', wait.timeoutMs) }
+  }
+  return oneOf('wait', wait, ['block', 'nowait', 'skip'] as const)
+}
+
+export function waitWithoutSkip(wait: Wait | undefined): Exclude<Wait, 'skip'> {
+  const checked = checkWait(wait ?? 'block')
+  if (checked === 'skip')
+    throw new LockUsageError('wait', "only rows can be skipped: use 'nowait' or { timeoutMs }")
+  return checked
+}
+
+/** A duration in whole milliseconds; a fraction is rounded up, so that no wait is shorter than asked. */
+function checkDuration(field: string, value: number): number {
+  if (typeof value !== 'number' || !(value > 0) || value > maxTimeoutMs) {
+    throw new LockUsageError(
+      field,
+      `${show(value)} is not a number of milliseconds from 1 to ${maxTimeoutMs}`,
+    )
+  }
+  return Math.ceil(value)
+}
+
+export function checkLease(lease: LeaseTerms): LeaseTerms {
+  onlyKnown(lease, ['owner', 'ttlMs'])
+  return { owner: checkName('lease.owner', lease.owner), ttlMs: checkDuration('lease.ttlMs', lease.ttlMs) }
+}
+
+export function checkTarget(target: Target): Target {
+  onlyKnown(target, ['table', 'key'])
+  const entries = Object.entries(target.key ?? {})
+  if (entries.length === 0)
+    throw new LockUsageError('target.key', 'names no column, so it would lock every row')
+  for (const [column, value] of entries) checkKeyColumn(column, value)
+  return { table: checkTableName('target.table', target.table), key: target.key }
+}
+
+function checkKeyColumn(column: string, value: Value | readonly Value[]): void {
+  const field = `target.key.${checkName('target.key', column)}`
+  const values = Array.isArray(value) ? value : [value]
+  if (values.length === 0) throw new LockUsageError(field, 'is an empty list, so it would lock nothing')
+  if (values.some((one) => one === null || one === undefined)) {
+    throw new LockUsageError(field, 'is null, which equals no row, so it would lock nothing')
+  }
+}
+
+export function checkTableName(field: string, table: TableName): TableName {
+  const parts = typeof table === 'string' ? [table] : table
+  if (!Array.isArray(parts) || parts.length === 0)
+    throw new LockUsageError(field, 'must be a name, or a list of names')
+  for (const part of parts) checkName(field, part)
+  return table
+}
+
+/** An identifier that can be quoted: text, not empty, without NUL, which ends a name early in some engines. */
+export function checkName(field: string, name: unknown): string {
+  if (typeof name !== 'string' || name === '') throw new LockUsageError(field, `${show(name)} is not a name`)
+  if (name.includes('\0')) throw new LockUsageError(field, 'a name cannot hold a NUL character')
+  if (!name.isWellFormed()) throw new LockUsageError(field, 'a name cannot hold half of a surrogate pair')
+  return name
+}
+
+export function show(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value) : String(value)
+}

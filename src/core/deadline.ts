@@ -1,0 +1,36 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { LockUsageError } from './errors.ts'
+
+/** A point in time that a wait must not pass. Measured on the monotonic clock: changing the wall clock moves nothing. */
+export interface Deadline {
+  /** Milliseconds left; never below zero, `Infinity` when there is no end. */
+  readonly remainingMs: () => number
+  readonly isPast: () => boolean
+}
+
+export function deadlineIn(
+  timeoutMs: number = Infinity,
+  now: () => number = () => performance.now(),
+): Deadline {
+  if (Number.isNaN(timeoutMs) || timeoutMs < 0) {
+    throw new LockUsageError('timeoutMs', `${timeoutMs} is not a number of milliseconds`)
+  }
+  const end = now() + timeoutMs
+  const remainingMs = (): number => Math.max(0, end - now())
+  return { remainingMs, isPast: () => remainingMs() === 0 }
+}
+
+/** Sleeps without blocking the event loop, not past the deadline. Rejects with the signal's reason when it aborts. */
+export async function pause(
+  ms: number,
+  deadline: Deadline = deadlineIn(),
+  signal?: AbortSignal,
+): Promise<void> {
+  signal?.throwIfAborted()
+  try {
+    await delay(Math.min(ms, deadline.remainingMs()), undefined, { signal })
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw error
+  }
+}

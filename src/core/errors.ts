@@ -1,0 +1,91 @@
+import type { Category } from './category.ts'
+import type { RetryableKind } from './error-kind.ts'
+import type { Unsupported } from './support.ts'
+
+export type LockErrorCode =
+  | 'P2034'
+  | 'LOCK_TIMEOUT'
+  | 'LOCK_NOT_AVAILABLE'
+  | 'LOCK_UNSUPPORTED'
+  | 'LOCK_LOST'
+  | 'COMMIT_UNKNOWN'
+  | 'LOCK_USAGE'
+
+/**
+ * Everything that Holdfast rejects with. Below it there is one class per decision that a caller can take.
+ *
+ * `cause` is the driver's own error, untouched, where there is one.
+ */
+export abstract class LockError extends Error {
+  abstract readonly code: LockErrorCode
+  /** Whether running the whole transaction again is the right answer. */
+  readonly isRetryable: boolean = false
+}
+
+/** The transaction lost against another one: run all of it again, decisions included. */
+export class RetryableTransactionError extends LockError {
+  override readonly name = 'RetryableTransactionError'
+  /** Prisma's code for the same thing, so that existing `catch` blocks keep working. */
+  readonly code = 'P2034'
+  override readonly isRetryable = true
+  readonly kind: RetryableKind
+
+  constructor(kind: RetryableKind, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.kind = kind
+  }
+}
+
+/** The lock did not come free within the time that was given. */
+export class LockTimeoutError extends LockError {
+  override readonly name = 'LockTimeoutError'
+  readonly code = 'LOCK_TIMEOUT'
+}
+
+/** The lock is held by another, and the caller had asked not to wait. */
+export class LockNotAvailableError extends LockError {
+  override readonly name = 'LockNotAvailableError'
+  readonly code = 'LOCK_NOT_AVAILABLE'
+}
+
+/** A lock that had been granted is gone, or can no longer be confirmed: stop writing. */
+export class LockLostError extends LockError {
+  override readonly name = 'LockLostError'
+  readonly code = 'LOCK_LOST'
+}
+
+/** The connection broke between COMMIT and its answer: the work may be stored or not. Find out before repeating it. */
+export class CommitOutcomeUnknownError extends LockError {
+  override readonly name = 'CommitOutcomeUnknownError'
+  readonly code = 'COMMIT_UNKNOWN'
+}
+
+/** The call contradicts itself or came at the wrong time; `field` names what to change. */
+export class LockUsageError extends LockError {
+  override readonly name = 'LockUsageError'
+  readonly code = 'LOCK_USAGE'
+  readonly field: string
+
+  constructor(field: string, message: string, options?: ErrorOptions) {
+    super(`${field}: ${message}`, options)
+    this.field = field
+  }
+}
+
+/** The engine cannot give this lock. Nothing weaker was taken in its place. */
+export class UnsupportedLockError extends LockError {
+  override readonly name = 'UnsupportedLockError'
+  readonly code = 'LOCK_UNSUPPORTED'
+  readonly dialect: string
+  readonly category: Category
+  readonly reason: string
+  readonly instead: string
+
+  constructor(dialect: string, category: Category, refusal: Unsupported) {
+    super(`${dialect} cannot give ${category}: ${refusal.reason}. Instead: ${refusal.instead}.`)
+    this.dialect = dialect
+    this.category = category
+    this.reason = refusal.reason
+    this.instead = refusal.instead
+  }
+}

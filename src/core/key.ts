@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto'
+import { LockUsageError } from './errors.ts'
+
+/** One part of a key. Numbers are whole; `7` and `7n` are the same part, `'7'` is another. */
+export type KeyPart = string | number | bigint
+
+/**
+ * The name of a lock: one part, or a tuple such as `['image-upload', userId]`.
+ *
+ * A {@link RawKey} is for sharing a lock with code that does not use Holdfast.
+ */
+export type LockKey = KeyPart | readonly KeyPart[] | RawKey
+
+/** A key in an engine's own form, passed on as it is. */
+export type RawKey =
+  | { readonly raw: 'int64'; readonly value: bigint }
+  | { readonly raw: 'int32-pair'; readonly values: readonly [number, number] }
+  | { readonly raw: 'hashtext'; readonly text: string }
+  | { readonly raw: 'name'; readonly name: string }
+
+/** A key as the engines take it. The same on every machine, every dialect and every later version. */
+export interface CanonicalKey {
+  /** The typed, length-prefixed text that is hashed. */
+  readonly text: string
+  /** 64 bits of SHA-256, signed, for engines that name locks by number. */
+  readonly int64: bigint
+  /** At most 64 characters of one case, with a readable start, for engines that name locks by text. */
+  readonly name: string
+}
+
+/** Longer keys are refused: a key is a name, not a document. */
+export const maxKeyBytes = 1024
+
+/** Changing anything below splits a fleet that runs two versions, so the scheme has a number (see the golden vectors). */
+const scheme = 'hf1'
+
+export function isRawKey(key: LockKey): key is RawKey {
+  return typeof key === 'object' && 'raw' in key
+}
+
+/** The canonical form of a key. Rejects what cannot be told apart safely: empty, oversized, fractional, broken text. */
+export function canonicalKey(key: Exclude<LockKey, RawKey>): CanonicalKey {
+  const parts: readonly unknown[] = Array.isArray(key) ? key : [key]
+  if (parts.length === 0) throw new LockUsageError('key', 'a key needs at least one part')
+  const text = [scheme, ...parts.map(encodePart)].join('|')
+  const bytes = Buffer.byteLength(text)
+  if (bytes > maxKeyBytes) {
+    throw new LockUsageError(
+      'key',
+      `${bytes} bytes are too long for a key (at most ${maxKeyBytes}); hash the long part`,
+    )
+  }
+  const hash = createHash('sha256').update(text, 'utf8').digest()
+  return {
+    text,
+    int64: hash.readBigInt64BE(0),
+    name: `hf:${readableStart(parts)}:${base32(hash.subarray(0, 20))}`,
+  }
+}
+
+function encodePart(part: unknown, index: number): string {
+  const field = `key[${index}]`
+  if (typeof part === 'string') {
+    if (part === '')
+      throw new LockUsageError(field, 'is empty; an empty part is most often an id that was never set')
+    if (!part.isWellFormed())
+      throw new LockUsageError(field, 'holds half of a surrogate pair, which has no UTF-8 form')
+    const normal = part.normalize('NFC')
+    return `s${Buffer.byteLength(normal)}:${normal}`
+  }
+  if (typeof part === 'bigint') return encodeInteger(part)
+  if (typeof part !== 'number') {
+    throw new LockUsageError(
+      field,
+      `is ${part === null ? 'null' : typeof part}; a part is a string, a whole number or a bigint`,
+    )
+  }
+  if (!Number.isSafeInteger(part)) {
+    throw new LockUsageError(
+      field,
+      `${part} is not a whole number that JavaScript holds exactly; use a bigint or a string`,
+    )
+  }
+  return encodeInteger(BigInt(part))
+}
+
+function encodeInteger(value: bigint): string {
+  const digits = value.toString()
+  return `i${digits.length}:${digits}`
+}
+
+/** For people who read the engine's lock list. The hash alone identifies the lock. */
+function readableStart(parts: readonly unknown[]): string {
+  return parts
+    .map(String)
+    .join('.')
+    .normalize('NFC')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]+/g, '_')
+    .slice(0, 28)
+}
+
+/** RFC 4648 in lower case: lock names ignore case on MySQL, so only one case may carry meaning. */
+function base32(bytes: Uint8Array): string {
+  const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
+  let text = ''
+  let carry = 0
+  let bits = 0
+  for (const byte of bytes) {
+    carry = (carry << 8) | byte
+    for (bits += 8; bits >= 5; bits -= 5) text += alphabet[(carry >> (bits - 5)) & 31]
+    carry &= (1 << bits) - 1
+  }
+  return text
+}

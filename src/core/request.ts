@@ -1,0 +1,95 @@
+import type { Category } from './category.ts'
+import type { LockKey } from './key.ts'
+import type { Value } from './statement.ts'
+
+export type LockMode = 'exclusive' | 'shared'
+
+/** What to do when somebody else holds the lock. */
+export type Wait = 'block' | 'nowait' | 'skip' | { readonly timeoutMs: number }
+
+export type Isolation =
+  | 'read uncommitted'
+  | 'read committed'
+  | 'repeatable read'
+  | 'snapshot'
+  | 'serializable'
+
+/**
+ * How much of a row is locked.
+ *
+ * `no-key-update` and `key-share` leave foreign keys that point at the row alone. An engine that has only the
+ * plain locks takes `update` or `share` in their place and says so.
+ */
+export type Strength = 'update' | 'no-key-update' | 'share' | 'key-share'
+
+/** A table's name. A list is a qualified name, outermost part first; a dot inside a part is part of the name. */
+export type TableName = string | readonly string[]
+
+/** Rows named by their columns: each column equals its value, or one of its values. */
+export interface Target {
+  readonly table: TableName
+  readonly key: Readonly<Record<string, Value | readonly Value[]>>
+}
+
+interface AnyRequest {
+  /** Refuse a stronger or emulated lock too. @default false */
+  readonly exact?: boolean
+  /** The isolation level of the transaction, when it is known: on some engines the right lock depends on it. */
+  readonly isolation?: Isolation
+}
+
+export interface RowRequest extends AnyRequest {
+  /** @default the category's own mode, otherwise `exclusive` */
+  readonly mode?: LockMode
+  /** @default `update` when exclusive, `share` when shared */
+  readonly strength?: Strength
+  /** @default the category's own way to wait, otherwise `block` */
+  readonly wait?: Wait
+  /** The tables of a join whose rows are locked, by the name the query gives them. @default all */
+  readonly of?: readonly string[]
+  /** The rows. Without it the plan tells what to add to a query; engines that lock by writing need it. */
+  readonly target?: Target
+  /** Also hold off rows that would match but do not exist yet. @default false */
+  readonly protectAbsence?: boolean
+}
+
+export interface AdvisoryRequest extends AnyRequest {
+  readonly key: LockKey
+  /** @default 'exclusive' */
+  readonly mode?: LockMode
+  /** Until when it is held: the end of the transaction, or a release. @default 'transaction' */
+  readonly scope?: 'transaction' | 'session'
+  /** `skip` makes no sense for a name. @default 'block' */
+  readonly wait?: Exclude<Wait, 'skip'>
+  /** Who asks and for how long, on engines where a session lock is a row with an expiry. */
+  readonly lease?: LeaseTerms
+}
+
+export interface LeaseTerms {
+  /** Unique for each acquisition. */
+  readonly owner: string
+  readonly ttlMs: number
+}
+
+export interface TableRequest extends AnyRequest {
+  readonly table: TableName
+  /** @default 'exclusive' */
+  readonly mode?: LockMode
+  /** `skip` makes no sense for a table. @default 'block' */
+  readonly wait?: Exclude<Wait, 'skip'>
+  /** Keep plain readers out too. @default false */
+  readonly blockReaders?: boolean
+}
+
+/** The request that each category takes. */
+export interface Requests {
+  readonly 'row-exclusive': RowRequest
+  readonly 'row-shared': RowRequest
+  readonly 'skip-locked': RowRequest
+  readonly nowait: RowRequest
+  readonly 'lock-timeout': RowRequest
+  readonly advisory: AdvisoryRequest
+  readonly table: TableRequest
+}
+
+export type RequestOf<C extends Category> = Requests[C]
