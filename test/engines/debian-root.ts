@@ -1,0 +1,88 @@
+import { lstat, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { cacheFolder, exists, once } from './cache-folder.ts'
+import { downloadPackages, type DebianPackages } from './debian-apt.ts'
+import { progress } from './progress.ts'
+import { runCommand } from './run-command.ts'
+
+/** A private tree of Debian packages whose programs run with the tree's own C library. */
+export interface DebianRoot {
+  readonly path: string
+  /** The words that run one of its programs, named by its path inside the tree. Arguments follow them. */
+  readonly program: (path: string) => readonly [string, ...string[]]
+}
+
+export interface DebianRootOptions extends DebianPackages {
+  /** The name of its folder in the cache. */
+  readonly name: string
+  /** Paths inside the tree that the server does not need. */
+  readonly prune?: readonly string[]
+  /** Programs that other programs of the tree start by themselves: these too must come up with the tree's loader. */
+  readonly startedByOthers?: readonly string[]
+}
+
+const NOBODY_READS = ['doc', 'man', 'info', 'locale', 'lintian', 'bash-completion'].map(
+  (name) => `usr/share/${name}`,
+)
+const LIBRARIES = ['lib/x86_64-linux-gnu', 'usr/lib/x86_64-linux-gnu', 'lib', 'usr/lib', 'lib64', 'usr/lib64']
+const LOADER = 'ld-linux-x86-64.so.2'
+
+/**
+ * Packages of any Debian suite with everything they depend on, libc included, unpacked into the cache.
+ *
+ * Needs apt, dpkg-deb and Debian's keyring; needs no root, installs nothing, starts nothing.
+ */
+export async function debianRoot(options: DebianRootOptions): Promise<DebianRoot> {
+  const path = await once(cacheFolder(options.name), async (draft) => {
+    const archives = join(draft, 'archives')
+    const packages = await downloadPackages(options, archives)
+    progress(`unpacking ${packages.length} Debian packages for ${options.name}`)
+    for (const file of packages) await runCommand('dpkg-deb', ['-x', file, draft])
+    const unwanted = [
+      archives,
+      ...[...NOBODY_READS, 'usr/include', ...(options.prune ?? [])].map((p) => join(draft, p)),
+    ]
+    for (const part of unwanted) await rm(part, { recursive: true, force: true })
+    for (const program of options.startedByOthers ?? []) await wrap(draft, program)
+  })
+  const words = await loaderWords(path)
+  return { path, program: (program) => [...words(path), join(path, program)] }
+}
+
+/** What must stand before a program of the tree, for a tree that is at `root` when it runs. */
+async function loaderWords(tree: string): Promise<(root: string) => [string, ...string[]]> {
+  const folders = await keep(LIBRARIES, (folder) => exists(join(tree, folder)))
+  // Some releases have the loader twice, once as a link to an absolute path, which is the machine's own loader.
+  const [home] = await keep(folders, async (folder) => isFile(join(tree, folder, LOADER)))
+  if (home === undefined) throw new Error(`${tree} has no ${LOADER}`)
+  return (root) => {
+    const libraryPath = folders.map((folder) => `${root}/${folder}`).join(':')
+    return [`${root}/${home}/${LOADER}`, '--library-path', libraryPath]
+  }
+}
+
+/** Puts a script in the program's place. The script finds the tree from its own place: the draft will be moved. */
+async function wrap(tree: string, program: string): Promise<void> {
+  await rename(join(tree, program), join(tree, `${program}.real`))
+  const up = program.split('/').slice(1).fill('..').join('/')
+  const words = (await loaderWords(tree))('$root').map((word) => `"${word}"`)
+  const script = [
+    '#!/bin/sh',
+    `root=$(cd "$(dirname "$(readlink -f "$0")")/${up}" && pwd)`,
+    `exec ${words.join(' ')} "$root/${program}.real" "$@"`,
+  ]
+  await writeFile(join(tree, program), `${script.join('\n')}\n`, { mode: 0o755 })
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return lstat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  )
+}
+
+async function keep<T>(items: readonly T[], test: (item: T) => Promise<boolean>): Promise<T[]> {
+  const verdicts = await Promise.all(items.map(test))
+  return items.filter((_, index) => verdicts[index])
+}

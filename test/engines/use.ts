@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, inject, test } from 'vitest'
+
+import type { Engine, EngineKind, Server, Unavailable } from './engine.ts'
+import { loadEngine } from './engine-list.ts'
+import { startAnother, type PrivateServer } from './private-server.ts'
+
+export type { PrivateServer }
+export { until } from './until.ts'
+
+/** What a spec is given for one engine. `engine` and `kind` are there inside tests and hooks, not while collecting. */
+export interface EngineContext {
+  readonly name: string
+  readonly server: Server
+  readonly engine: Engine
+  readonly kind: EngineKind
+}
+
+export interface EngineChoice {
+  /** The engines that the specs are about; all when left out. */
+  readonly only?: readonly string[]
+}
+
+/**
+ * Runs the specs once for each engine, in a `describe` of its name and with a database of its own.
+ *
+ * An engine that is not there shows as a skipped test whose title says why.
+ */
+export function describeEngines(specs: (context: EngineContext) => void, { only }: EngineChoice = {}): void {
+  for (const { name, server, reason } of inject('engines')) {
+    if (only?.includes(name) === false) continue
+    describe(name, () => {
+      if (server === undefined) test.skip(`${name}: not run: ${reason}`, () => {})
+      else specs(contextOf(name, server))
+    })
+  }
+}
+
+/** Starts a server that one test has to itself; gives the reason where this engine cannot be had so. */
+export function startPrivate(name: string): Promise<PrivateServer | Unavailable> {
+  const shared = inject('engines').find((engine) => engine.name === name)?.server
+  return startAnother(name, shared?.origin)
+}
+
+function contextOf(name: string, server: Server): EngineContext {
+  let ready: { readonly engine: Engine; readonly kind: EngineKind } | undefined
+  beforeAll(async () => {
+    const kind = await loadEngine(name)
+    ready = { kind, engine: await kind.connect(server) }
+  })
+  afterAll(() => ready?.engine.close())
+  const get = <K extends 'engine' | 'kind'>(
+    key: K,
+  ): { readonly engine: Engine; readonly kind: EngineKind }[K] => {
+    if (ready === undefined) throw new Error(`${name}: \`${key}\` is there only inside a test or a hook`)
+    return ready[key]
+  }
+  return {
+    name,
+    server,
+    get engine() {
+      return get('engine')
+    },
+    get kind() {
+      return get('kind')
+    },
+  }
+}
