@@ -49,6 +49,7 @@ export function readAnswer(answers: Answers, rows: readonly Row[]): Answer {
 
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value
-  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value)
+  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean')
+    return String(value)
   return value === null || value === undefined ? 'null' : 'object'
 }
