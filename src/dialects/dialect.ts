@@ -1,0 +1,40 @@
+import type { Category } from '../core/category.ts'
+import type { CheckedRequest } from '../core/check-request.ts'
+import type { ErrorTable } from '../core/classification.ts'
+import type { PlanDraft } from '../core/plan.ts'
+import type { Unsupported } from '../core/support.ts'
+import type { Version } from '../core/version.ts'
+
+/**
+ * Turns a lock request into a plan for one server version, or says why that version cannot give it.
+ *
+ * Pure: no I/O, no clock, no chance. The request has been checked, and its defaults are filled in.
+ */
+export type Emitter<C extends Category> = (
+  request: CheckedRequest<C>,
+  version: Version,
+) => PlanDraft | Unsupported
+
+/** A database's way of locking: data and small pure functions. */
+export interface Dialect {
+  readonly name: string
+  /** The name people know it by. */
+  readonly title: string
+  /** The oldest version we emit for, and the one that is assumed when none is told. */
+  readonly versions: { readonly oldest: string; readonly assumed: string }
+  /** Reads a version as this engine's servers spell it. */
+  readonly readVersion: (text: string) => Version
+  readonly cells: { readonly [C in Category]: Emitter<C> | Unsupported }
+  readonly errors: ErrorTable
+}
+
+/**
+ * A dialect that ships with Holdfast, with its name and its refusals in the type.
+ *
+ * `Refused` lists the categories that no version of the engine has. Every other category needs an emitter, so a new
+ * category does not compile until each dialect has decided about it.
+ */
+export interface BuiltinDialect<Name extends string, Refused extends Category = never> extends Dialect {
+  readonly name: Name
+  readonly cells: { readonly [C in Category]: C extends Refused ? Unsupported : Emitter<C> }
+}

@@ -1,0 +1,37 @@
+import { emulated, unsupported } from '../../core/support.ts'
+import { parseVersion } from '../../core/version.ts'
+import type { BuiltinDialect } from '../dialect.ts'
+import { leaseAdvisory } from '../lease-advisory.ts'
+import { errors } from './errors.ts'
+import { row } from './row.ts'
+import { nowMs } from './syntax.ts'
+
+export const duckdb: BuiltinDialect<'duckdb', 'skip-locked' | 'table'> = {
+  name: 'duckdb',
+  title: 'DuckDB',
+  versions: { oldest: '1.0', assumed: '1.5' },
+  readVersion: parseVersion,
+  cells: {
+    'row-exclusive': row,
+    'row-shared': row,
+    'skip-locked': unsupported(
+      'DuckDB has no row locks to skip: the second writer of a row is aborted',
+      'claim rows with one UPDATE ... RETURNING, and repeat it after a conflict',
+    ),
+    nowait: row,
+    'lock-timeout': row,
+    advisory: (request) =>
+      leaseAdvisory(request, {
+        nowMs,
+        support: emulated(
+          'name',
+          'a guard row: the second transaction to take the name is aborted and repeated',
+        ),
+      }),
+    table: unsupported(
+      'DuckDB lets every transaction write any table and finds conflicts later',
+      "take an advisory lock on the table's name in every transaction that has to keep out of the way",
+    ),
+  },
+  errors,
+}

@@ -1,0 +1,38 @@
+import type { CheckedRow } from '../../core/check-request.ts'
+import type { PlanDraft } from '../../core/plan.ts'
+import type { Unsupported } from '../../core/support.ts'
+import { isAtLeast, parseVersion, type Version } from '../../core/version.ts'
+import type { BuiltinDialect } from '../dialect.ts'
+import { noTableLock } from '../mysql/refusals.ts'
+import { innodbRow } from '../mysql/row.ts'
+import { userLock } from '../mysql/user-lock.ts'
+import { errors } from './errors.ts'
+
+/** NOWAIT and WAIT n came in 10.3, SKIP LOCKED in 10.6. A NOWAIT that fails gives 1205, the code of a timeout. */
+function row(request: CheckedRow, version: Version): PlanDraft | Unsupported {
+  return innodbRow(request, {
+    shareClause: 'LOCK IN SHARE MODE',
+    hasOf: false,
+    hasNowait: true,
+    hasSkipLocked: isAtLeast(version, [10, 6, 0]),
+    hasWaitClause: true,
+  })
+}
+
+export const mariadb: BuiltinDialect<'mariadb', 'table'> = {
+  name: 'mariadb',
+  title: 'MariaDB',
+  versions: { oldest: '10.3', assumed: '10.6' },
+  // The handshake of servers before 11 starts with 5.5.5-, for clients that take a 10 for an unknown MySQL.
+  readVersion: (text) => parseVersion(text.replace(/^5\.5\.5-/, '')),
+  cells: {
+    'row-exclusive': row,
+    'row-shared': row,
+    'skip-locked': row,
+    nowait: row,
+    'lock-timeout': row,
+    advisory: (request) => userLock(request, { hasFractionalSeconds: true, maxNameLength: 192 }),
+    table: noTableLock,
+  },
+  errors,
+}

@@ -1,0 +1,30 @@
+import { unsupported } from '../../core/support.ts'
+import { parseVersion } from '../../core/version.ts'
+import type { BuiltinDialect } from '../dialect.ts'
+import { advisory } from './advisory.ts'
+import { errors } from './errors.ts'
+import { row } from './row.ts'
+
+export const mongodb: BuiltinDialect<'mongodb', 'skip-locked' | 'table'> = {
+  name: 'mongodb',
+  title: 'MongoDB',
+  // Transactions on every deployment with a replica set, and $$NOW in updates.
+  versions: { oldest: '4.4', assumed: '7.0' },
+  readVersion: parseVersion,
+  cells: {
+    'row-exclusive': row,
+    'row-shared': row,
+    'skip-locked': unsupported(
+      'a query cannot tell which documents other transactions have written',
+      'claim documents with findOneAndUpdate',
+    ),
+    nowait: row,
+    'lock-timeout': row,
+    advisory,
+    table: unsupported(
+      'MongoDB has no lock on a collection that a client could take',
+      "take an advisory lock on the collection's name in every transaction that has to keep out of the way",
+    ),
+  },
+  errors,
+}

@@ -1,0 +1,69 @@
+import type { CheckedRow } from '../../core/check-request.ts'
+import { LockUsageError } from '../../core/errors.ts'
+import { waitingBy, type PlanDraft } from '../../core/plan.ts'
+import type { TableName, Target } from '../../core/request.ts'
+import type { DocumentCommand } from '../../core/statement.ts'
+import { emulated, unsupported, type Unsupported } from '../../core/support.ts'
+
+/**
+ * The documents are written first in the transaction: whoever else writes them is aborted at once.
+ *
+ * Reads in a transaction lock nothing, and a write that changes nothing is dropped by the server, so a counter of
+ * our own is what changes.
+ */
+export function row(request: CheckedRow): PlanDraft | Unsupported {
+  if (request.protectAbsence) {
+    return unsupported(
+      'a document that does not exist cannot be written',
+      'take an advisory lock on the name of what may be missing',
+    )
+  }
+  const { target } = request
+  if (target === undefined)
+    throw new LockUsageError('target', 'MongoDB locks a document by writing it: name collection and key')
+  return {
+    support: emulated(
+      'row',
+      'the document is written, so that a second writer is aborted; its transaction is repeated',
+    ),
+    mode: 'exclusive',
+    // A conflict is reported at once and ends the transaction, so only all of it can be repeated.
+    waiting: waitingBy('transaction', request.wait),
+    query: {
+      style: 'touch',
+      touch: touch(target),
+      read: { command: { find: collection(target.table), filter: filter(target) } },
+    },
+  }
+}
+
+function touch(target: Target): DocumentCommand {
+  const update = { q: filter(target), u: { $inc: { _holdfast: 1 } }, multi: true }
+  return { command: { update: collection(target.table), updates: [update] } }
+}
+
+/** `$eq` and `$in` keep a value that looks like an operator a value. */
+function filter({ key }: Target): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(key).map(([field, value]) => [
+      checkField(field),
+      Array.isArray(value) ? { $in: value } : { $eq: value },
+    ]),
+  )
+}
+
+function checkField(field: string): string {
+  if (field.startsWith('$')) throw new LockUsageError('target.key', `${field} is an operator, not a field`)
+  return field
+}
+
+/** A command runs in one database, which the connection has chosen. */
+function collection(table: TableName): string {
+  if (typeof table === 'string') return table
+  const [name, ...rest] = table
+  if (name !== undefined && rest.length === 0) return name
+  throw new LockUsageError(
+    'target.table',
+    "a collection's name has one part: the database belongs to the connection",
+  )
+}

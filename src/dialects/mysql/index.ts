@@ -1,0 +1,39 @@
+import type { CheckedRow } from '../../core/check-request.ts'
+import type { PlanDraft } from '../../core/plan.ts'
+import type { Unsupported } from '../../core/support.ts'
+import { isAtLeast, parseVersion, type Version } from '../../core/version.ts'
+import type { BuiltinDialect } from '../dialect.ts'
+import { errors } from './errors.ts'
+import { noTableLock } from './refusals.ts'
+import { innodbRow } from './row.ts'
+import { userLock } from './user-lock.ts'
+
+/** FOR SHARE, OF, NOWAIT and SKIP LOCKED came together in 8.0.1. */
+function row(request: CheckedRow, version: Version): PlanDraft | Unsupported {
+  const isModern = isAtLeast(version, [8, 0, 1])
+  return innodbRow(request, {
+    shareClause: isModern ? 'FOR SHARE' : 'LOCK IN SHARE MODE',
+    hasOf: isModern,
+    hasNowait: isModern,
+    hasSkipLocked: isModern,
+    hasWaitClause: false,
+  })
+}
+
+export const mysql: BuiltinDialect<'mysql', 'table'> = {
+  name: 'mysql',
+  title: 'MySQL',
+  // Before 5.7.5 a second GET_LOCK released the first.
+  versions: { oldest: '5.7.5', assumed: '8.4' },
+  readVersion: parseVersion,
+  cells: {
+    'row-exclusive': row,
+    'row-shared': row,
+    'skip-locked': row,
+    nowait: row,
+    'lock-timeout': row,
+    advisory: (request) => userLock(request, { hasFractionalSeconds: false, maxNameLength: 64 }),
+    table: noTableLock,
+  },
+  errors,
+}

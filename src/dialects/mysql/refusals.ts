@@ -1,0 +1,19 @@
+import { unsupported, type Unsupported } from '../../core/support.ts'
+
+/** InnoDB facts that hold for every server of the family. */
+export const gapLocksDoNotExclude: Unsupported = unsupported(
+  'InnoDB locks the gap where a row is missing, but two transactions can hold the same gap and then deadlock on INSERT',
+  'take an advisory lock on the name of what may be missing, or lock a parent row',
+)
+
+export const noTableLock: Unsupported = unsupported(
+  'LOCK TABLES commits the open transaction, and BEGIN drops the table lock again',
+  "take an advisory lock on the table's name in every transaction that has to keep out of the way",
+)
+
+export const noSkipLocked: Unsupported = unsupported(
+  'SKIP LOCKED came with MySQL 8.0.1 and MariaDB 10.6',
+  'claim rows by an UPDATE that writes a token of its own, then read them by that token',
+)
+
+export const namesOnly: Unsupported = unsupported('user locks are named by text', 'use rawNameKey')

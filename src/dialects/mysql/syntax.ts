@@ -1,0 +1,3 @@
+import { quotedBy, type SqlSyntax } from '../sql.ts'
+
+export const syntax: SqlSyntax = { quote: quotedBy('`'), parameter: () => '?' }

@@ -1,0 +1,23 @@
+import { parseVersion } from '../../core/version.ts'
+import type { BuiltinDialect } from '../dialect.ts'
+import { advisory } from './advisory.ts'
+import { errors } from './errors.ts'
+import { row } from './row.ts'
+import { table } from './table.ts'
+
+export const postgres: BuiltinDialect<'postgres'> = {
+  name: 'postgres',
+  title: 'PostgreSQL',
+  versions: { oldest: '9.5', assumed: '18' },
+  readVersion: parseVersion,
+  cells: {
+    'row-exclusive': row,
+    'row-shared': row,
+    'skip-locked': row,
+    nowait: row,
+    'lock-timeout': row,
+    advisory,
+    table,
+  },
+  errors,
+}

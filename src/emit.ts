@@ -1,0 +1,81 @@
+import { categories, isCategory, type Category } from './core/category.ts'
+import { checkRequest, type Ask } from './core/check-request.ts'
+import { LockUsageError, UnsupportedLockError } from './core/errors.ts'
+import type { Plan, PlanDraft } from './core/plan.ts'
+import type { RequestOf } from './core/request.ts'
+import { isUnsupported, unsupported, type Unsupported } from './core/support.ts'
+import { isAtLeast, type Version } from './core/version.ts'
+import type { Dialect } from './dialects/dialect.ts'
+import { findDialect, type DialectName } from './registry.ts'
+
+/** A dialect at the version that Holdfast assumes, or at the version that the server told. */
+export type ServerKind =
+  | DialectName
+  | Dialect
+  | { readonly dialect: DialectName | Dialect; readonly version: string }
+
+/**
+ * The plan for a lock on a server: what has to be sent, in which order, and what it really gives.
+ *
+ * Rejects with {@link UnsupportedLockError} when that server cannot give the lock, and with {@link LockUsageError}
+ * when the request contradicts itself. Sends nothing.
+ *
+ * @example
+ * emit('postgres', 'row-exclusive', { wait: 'nowait' }).query // => { style: 'clause', clause: 'FOR UPDATE NOWAIT' }
+ */
+export function emit<C extends Category>(server: ServerKind, category: C, request: RequestOf<C>): Plan {
+  const { dialect, version } = resolveServer(server)
+  if (!isCategory(category)) {
+    throw new LockUsageError('category', `${JSON.stringify(category)} is not one of ${categories.join(', ')}`)
+  }
+  const ask = checkRequest(category, request)
+  const draft = tooOld(dialect, version) ?? draftOf(dialect, ask, version)
+  if (isUnsupported(draft)) throw new UnsupportedLockError(dialect.name, ask.category, draft)
+  if (ask.request.exact && draft.support.level !== 'native') {
+    throw new UnsupportedLockError(dialect.name, ask.category, notExact(draft))
+  }
+  return {
+    mode: ask.request.mode,
+    scope: 'transaction',
+    needs: [],
+    beforeBegin: [],
+    inTransaction: [],
+    afterEnd: [],
+    ...draft,
+    dialect: dialect.name,
+    category: ask.category,
+  }
+}
+
+export function resolveServer(server: ServerKind): { readonly dialect: Dialect; readonly version: Version } {
+  const told = typeof server === 'object' && 'dialect' in server ? server : undefined
+  const dialect = findDialect(told === undefined ? (server as DialectName | Dialect) : told.dialect)
+  return { dialect, version: dialect.readVersion(told?.version ?? dialect.versions.assumed) }
+}
+
+function draftOf(dialect: Dialect, ask: Ask, version: Version): PlanDraft | Unsupported {
+  if (ask.category === 'advisory') return callCell(dialect.cells.advisory, ask.request, version)
+  if (ask.category === 'table') return callCell(dialect.cells.table, ask.request, version)
+  return callCell(dialect.cells[ask.category], ask.request, version)
+}
+
+function callCell<R>(
+  cell: Unsupported | ((request: R, version: Version) => PlanDraft | Unsupported),
+  request: R,
+  version: Version,
+): PlanDraft | Unsupported {
+  return typeof cell === 'function' ? cell(request, version) : cell
+}
+
+function tooOld(dialect: Dialect, version: Version): Unsupported | undefined {
+  const { oldest } = dialect.versions
+  if (isAtLeast(version, dialect.readVersion(oldest))) return undefined
+  return unsupported(
+    `${dialect.title} ${version.join('.')} is older than ${oldest}`,
+    `use ${dialect.title} ${oldest} or newer`,
+  )
+}
+
+function notExact({ support }: PlanDraft): Unsupported {
+  return unsupported(`only a lock that is ${support.level} can be had (${support.note})`, 'ask without exact')
+}
