@@ -1,0 +1,44 @@
+import { readFile } from 'node:fs/promises'
+import { describe, expect, test } from 'vitest'
+
+import { entryPoints, exportsOf, listPublicNames, namesFile } from './shape/public-names.ts'
+import { readSource } from './shape/source.ts'
+
+describe('the public names', () => {
+  test('are the reviewed ones', async () => {
+    const hint =
+      'The public names changed. If that is meant, run `npm run public-names` and review test/public-names.txt.'
+    expect(await listPublicNames(), hint).toBe(await readFile(namesFile, 'utf8'))
+  })
+
+  test('are there at run time, unless they are types', async () => {
+    for (const [entry, path] of await entryPoints()) {
+      const module = (await import(new URL(`../${path}`, import.meta.url).href)) as object
+      const names = exportsOf(await readSource(path)).filter(({ isType }) => !isType)
+      expect(Object.keys(module).toSorted(), entry).toEqual(names.map(({ name }) => name).toSorted())
+    }
+  })
+})
+
+describe('the list of names', () => {
+  test('reads every way of writing an export', () => {
+    const text = [
+      `export { a, b as c, type D } from './x.ts'`,
+      `export type { E } from './y.ts'`,
+      'export const f = 1, g = 2',
+      'export async function h() {}',
+      'export class I {}',
+      'export interface J {}',
+      'export type K = string',
+      'const hidden = 1',
+    ].join('\n')
+    const names = exportsOf({ path: 'src/x.ts', text }).map(({ name, isType }) =>
+      isType ? `type ${name}` : name,
+    )
+    expect(names).toEqual(['a', 'c', 'type D', 'type E', 'f', 'g', 'h', 'I', 'type J', 'type K'])
+  })
+
+  test.each([`export * from './x.ts'`, 'export default 1'])('refuses %s', (text) => {
+    expect(() => exportsOf({ path: 'src/x.ts', text })).toThrow('one by one')
+  })
+})

@@ -1,0 +1,85 @@
+import { posix } from 'node:path'
+
+import { isNode, nodesOf, type Source, type SyntaxNode } from './source.ts'
+
+/** One file that another one names. */
+interface Import {
+  readonly from: string
+  /** A path like that of a {@link Source}, or the name of a package. */
+  readonly to: string
+  /** Whether nothing of it is left at run time. */
+  readonly isType: boolean
+}
+
+/** All that a file imports or exports from elsewhere, `import()` and types included. */
+function importsOf(source: Source): readonly Import[] {
+  return nodesOf(source).flatMap((node) => {
+    const specifier = specifierOf(node)
+    if (specifier === undefined) return []
+    const to = specifier.startsWith('.') ? posix.join(posix.dirname(source.path), specifier) : specifier
+    return [{ from: source.path, to, isType: isTypeOnly(node) }]
+  })
+}
+
+/** The text between the quotes, where a piece of syntax names another file. */
+export function specifierOf(node: SyntaxNode): string | undefined {
+  if (
+    !/^(Import|Export)(Declaration|NamedDeclaration|AllDeclaration|Expression)$|^TSImportType$/.test(
+      node.type,
+    )
+  ) {
+    return undefined
+  }
+  const { source } = node
+  return isNode(source) && typeof source.value === 'string' ? source.value : undefined
+}
+
+/** `import { type A }` stays as an import of nothing, so only `import type` counts. */
+function isTypeOnly({ type, importKind, exportKind }: SyntaxNode): boolean {
+  return type === 'TSImportType' || importKind === 'type' || exportKind === 'type'
+}
+
+/** What is wrong with the direction of the imports, in words; nothing when all is well. */
+export function directionProblems(sources: readonly Source[]): readonly string[] {
+  const imports = sources.flatMap(importsOf)
+  return imports.flatMap((one) => {
+    const problem = problemOf(one)
+    return problem === undefined ? [] : [`${one.from} imports ${one.to}: ${problem}`]
+  })
+}
+
+function problemOf({ from, to, isType }: Import): string | undefined {
+  if (to.startsWith('node:')) return undefined
+  if (!to.startsWith('src/')) return 'src imports no package'
+  if (to === 'src/index.ts') return 'nobody imports the index'
+  const within = (path: string, ...folders: string[]): boolean =>
+    folders.some((folder) => path.startsWith(`src/${folder}/`))
+  if (within(from, 'core') && !within(to, 'core')) return 'core imports nothing outside core'
+  if (within(from, 'dialects') && !within(to, 'core', 'dialects')) return 'dialects import core and dialects'
+  if (within(from, 'adapters') && !isType && !within(to, 'core', 'adapters')) {
+    return 'adapters import core, and only types from elsewhere'
+  }
+  const isPartOfDialect = /^src\/dialects\/[^/]+\//.test(to)
+  if (isPartOfDialect && !within(from, 'dialects') && from !== 'src/registry.ts') {
+    return 'only registry.ts reaches into a dialect'
+  }
+  if (isPartOfDialect && within(from, 'dialects') && to.endsWith('/index.ts')) {
+    return 'only registry.ts takes a dialect as a whole'
+  }
+  return undefined
+}
+
+/** Each circle of imports once, types included: `a.ts -> b.ts -> a.ts`. */
+export function cycles(sources: readonly Source[]): readonly string[] {
+  const targets = new Map(sources.map((source) => [source.path, importsOf(source).map(({ to }) => to)]))
+  const done = new Set<string>()
+  const found: string[] = []
+  const visit = (path: string, trail: readonly string[]): void => {
+    if (trail.includes(path)) found.push([...trail.slice(trail.indexOf(path)), path].join(' -> '))
+    if (trail.includes(path) || done.has(path)) return
+    for (const to of targets.get(path) ?? []) visit(to, [...trail, path])
+    done.add(path)
+  }
+  for (const path of targets.keys()) visit(path, [])
+  return found
+}
