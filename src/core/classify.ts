@@ -43,14 +43,13 @@ function classify(thrown: unknown, dialects: readonly ErrorSource[], told?: stri
   const kind = concluded?.kind ?? best?.kind ?? 'other'
   const dialect = best?.dialect ?? told
   const code = best?.code ?? concluded?.code
-  const states = [best?.transaction, concluded?.transaction]
+  const transaction = best?.transaction ?? concluded?.transaction ?? 'open'
   return {
     kind,
     retryable: isRetryable(kind),
     ...(dialect === undefined ? {} : { dialect }),
     ...(code === undefined ? {} : { code }),
-    transaction:
-      kind === 'commit-unknown' ? 'unknown' : (states.find((state) => state !== undefined) ?? 'open'),
+    transaction: kind === 'commit-unknown' ? 'unknown' : transaction,
     original: best === undefined ? thrown : best.original,
   }
 }

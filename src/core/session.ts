@@ -15,9 +15,13 @@ export interface TransactionStart {
  * An adapter writes it once per driver. It sends what it is given; it never waits, retries or decides.
  */
 export interface Session {
+  /** Rejects with the driver's own error, untouched. */
   run: (statement: Statement) => Promise<readonly Row[]>
+  /** Rejects with `LockUsageError`, and sends nothing, where the database has no such transaction. */
   begin: (start?: TransactionStart) => Promise<void>
+  /** Rejects where the database has rolled back before; `cause` is then the first error since the beginning. */
   commit: () => Promise<void>
+  /** Is no error where there is nothing to roll back. */
   rollback: () => Promise<void>
   /** Gives the connection back. Only for a session whose state is known to be clean. */
   release: () => Promise<void>

@@ -1,0 +1,133 @@
+import { oneOf } from '../core/check-field.ts'
+import { LockUsageError } from '../core/errors.ts'
+import type { Session, Sessions, TransactionStart } from '../core/session.ts'
+import type { Row, Value } from '../core/statement.ts'
+import { sqlOnly } from './statement-kind.ts'
+import type { DriverTraits } from './traits.ts'
+import { firstFailure, nothingToCommit } from './transaction-end.ts'
+import { withinSerializable, withoutReadOnly } from './transaction-start.ts'
+import { turnOn } from './turn.ts'
+
+/** What is used of `better-sqlite3`'s `Database`. */
+export interface SqliteDatabase {
+  readonly inTransaction: boolean
+  prepare(sql: string): SqliteStatement
+  pragma(source: string, options?: { simple?: boolean }): unknown
+  close(): unknown
+}
+
+export interface SqliteStatement {
+  readonly reader: boolean
+  all(...params: unknown[]): unknown[]
+  run(...params: unknown[]): unknown
+}
+
+/**
+ * Sessions on an SQLite database.
+ *
+ * A function opens a handle for each session, which is closed with it: sessions then only meet in the file's own lock.
+ * A handle is shared: a session waits until the one before it is released, in the order of asking. What the
+ * application itself runs on that handle meanwhile becomes part of the session's transaction, so prefer the function.
+ */
+export function sessions(source: SqliteDatabase | (() => SqliteDatabase)): Sessions {
+  return { open: () => (typeof source === 'function' ? openOwn(source) : openShared(source)) }
+}
+
+async function openOwn(open: () => SqliteDatabase): Promise<Session> {
+  const database = open()
+  const close = async (): Promise<void> => void database.close() // rolls back what is open
+  return { ...statementsOn(database), release: close, destroy: close }
+}
+
+async function openShared(database: SqliteDatabase): Promise<Session> {
+  const endTurn = await turnOn(database)
+  if (database.inTransaction) {
+    endTurn()
+    throw new LockUsageError('database', 'has a transaction open that Holdfast did not begin')
+  }
+  const statements = statementsOn(database)
+  const destroy = async (): Promise<void> => {
+    try {
+      // A handle without a transaction holds nothing, so it need not be closed under the application that owns it.
+      await statements.rollback()
+    } finally {
+      if (database.inTransaction) database.close()
+      endTurn()
+    }
+  }
+  return { ...statements, release: async () => endTurn(), destroy }
+}
+
+function statementsOn(database: SqliteDatabase): Omit<Session, 'release' | 'destroy'> {
+  const failure = firstFailure()
+  const send = (sql: string, params: readonly Value[] = []): readonly Row[] =>
+    withoutWaiting(database, () => {
+      const statement = database.prepare(sql)
+      const values = params.map(toSqlite)
+      if (statement.reader) return statement.all(...values) as readonly Row[]
+      statement.run(...values)
+      return []
+    })
+  return {
+    run: (statement) =>
+      failure.watch(async () => {
+        const { sql, params } = sqlOnly(statement)
+        return send(sql, params)
+      }),
+    begin: async (start = {}) => {
+      failure.forget()
+      send(beginText(start))
+    },
+    commit: async () => {
+      if (!database.inTransaction) throw nothingToCommit(failure.error)
+      send('COMMIT')
+    },
+    rollback: async () => {
+      // some errors make SQLite roll back by itself, and then a ROLLBACK is one more error
+      if (database.inTransaction) send('ROLLBACK')
+    },
+  }
+}
+
+/**
+ * SQLite waits for a lock by sleeping on the JavaScript thread, on which the holder could then never finish. Its
+ * `busy_timeout` is off for as long as one call takes, so nobody else sees it changed.
+ */
+function withoutWaiting<T>(database: SqliteDatabase, work: () => T): T {
+  const saved = Number(database.pragma('busy_timeout', { simple: true }))
+  if (saved === 0) return work()
+  database.pragma('busy_timeout = 0')
+  try {
+    return work()
+  } finally {
+    database.pragma(`busy_timeout = ${saved}`)
+  }
+}
+
+function beginText(start: TransactionStart): string {
+  withinSerializable(start)
+  withoutReadOnly(start)
+  return `BEGIN ${oneOf('mode', start.mode ?? 'DEFERRED', ['DEFERRED', 'IMMEDIATE', 'EXCLUSIVE'])}`
+}
+
+/** The driver binds no booleans and no dates, and every number as a REAL, which is another text than the integer. */
+function toSqlite(value: Value): string | number | bigint | null | Uint8Array {
+  if (typeof value === 'boolean') return value ? 1n : 0n
+  if (value instanceof Date) return value.toISOString()
+  return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value
+}
+
+/** For libraries that send their statements through `better-sqlite3`. */
+export const traits: DriverTraits = {
+  begin: (start) => {
+    const text = beginText(start)
+    return start.mode === undefined ? undefined : text
+  },
+  toDriver: toSqlite,
+  setting: {
+    read: { sql: 'SELECT timeout AS saved FROM pragma_busy_timeout', params: [] },
+    apply: { sql: 'PRAGMA busy_timeout = 0', params: [] },
+    restore: { sql: 'PRAGMA busy_timeout = {saved}', params: [] },
+  },
+  cleanUp: [],
+}

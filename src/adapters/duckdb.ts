@@ -1,0 +1,137 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
+import type { Session, Sessions, TransactionStart } from '../core/session.ts'
+import type { Row, Value } from '../core/statement.ts'
+import { sqlOnly } from './statement-kind.ts'
+import { firstFailure, nothingToCommit } from './transaction-end.ts'
+import { accessWords, withinSnapshot, withoutMode } from './transaction-start.ts'
+
+/** What is used of `@duckdb/node-api`'s `DuckDBInstance`. Take it from `fromCache`: two instances of one file know nothing of each other. */
+export interface DuckdbInstance {
+  connect(): Promise<DuckdbConnection>
+}
+
+export interface DuckdbConnection {
+  runAndReadAll(sql: string): Promise<DuckdbResult>
+  prepare(sql: string): Promise<DuckdbStatement>
+  interrupt(): void
+  disconnectSync(): void
+}
+
+export interface DuckdbStatement {
+  bindValue(index: number, value: string | number | bigint | boolean | null): void
+  bindBigInt(index: number, value: bigint): void
+  bindBlob(index: number, value: Uint8Array): void
+  runAndReadAll(): Promise<DuckdbResult>
+  destroySync(): void
+}
+
+export interface DuckdbResult {
+  readonly returnType: number
+  getRowObjectsJS(): readonly Row[]
+}
+
+/** `DUCKDB_RESULT_TYPE_QUERY_RESULT` of DuckDB's C interface. */
+const ROWS = 3
+
+/** Sessions on a DuckDB database that this process has open; each has a connection of its own. */
+export function sessions(instance: DuckdbInstance): Sessions {
+  return { open: async () => sessionOf(await instance.connect()) }
+}
+
+function sessionOf(connection: DuckdbConnection): Session {
+  const failure = firstFailure()
+  let hasBegun = false
+  let running: Promise<unknown> = Promise.resolve()
+  const send = (sql: string, params: readonly Value[] = []): Promise<readonly Row[]> => {
+    const rows = query(connection, sql, params)
+    running = Promise.allSettled([running, rows])
+    return rows
+  }
+  return {
+    run: (statement) =>
+      failure.watch(async () => {
+        const { sql, params } = sqlOnly(statement)
+        return send(sql, params)
+      }),
+    begin: async (start = {}) => {
+      failure.forget()
+      await send(beginText(start))
+      hasBegun = true
+    },
+    commit: async () => {
+      // COMMIT of an aborted transaction reports success and stores nothing; any other statement is refused in it.
+      if (failure.error !== undefined && (await isRefused(send('SELECT 1'))))
+        throw nothingToCommit(failure.error)
+      hasBegun = false // a COMMIT that fails has rolled back
+      await send('COMMIT')
+    },
+    rollback: async () => {
+      if (hasBegun) await send('ROLLBACK') // an error where there is no transaction
+      hasBegun = false
+    },
+    release: async () => connection.disconnectSync(),
+    destroy: async () => {
+      await endRunning(connection, running)
+      connection.disconnectSync() // rolls back what is open
+    },
+  }
+}
+
+async function query(
+  connection: DuckdbConnection,
+  sql: string,
+  params: readonly Value[],
+): Promise<readonly Row[]> {
+  if (params.length === 0) return rowsOf(await connection.runAndReadAll(sql))
+  const statement = await connection.prepare(sql)
+  try {
+    for (const [index, value] of params.entries()) bind(statement, index + 1, value)
+    return rowsOf(await statement.runAndReadAll())
+  } finally {
+    statement.destroySync()
+  }
+}
+
+/** A changing statement answers with a row that counts, where others have none. */
+function rowsOf(result: DuckdbResult): readonly Row[] {
+  return result.returnType === ROWS ? result.getRowObjectsJS() : []
+}
+
+function bind(statement: DuckdbStatement, index: number, value: Value): void {
+  if (value instanceof Uint8Array) statement.bindBlob(index, value)
+  // as text, since a date of the driver's own would be read in the session's time zone
+  else if (value instanceof Date) statement.bindValue(index, value.toISOString())
+  // the driver takes every bigint for a HUGEINT, for which no index on a BIGINT is used
+  else if (typeof value === 'bigint' && value === BigInt.asIntN(64, value)) statement.bindBigInt(index, value)
+  else statement.bindValue(index, value)
+}
+
+function beginText(start: TransactionStart): string {
+  withoutMode(start)
+  withinSnapshot(start)
+  return ['BEGIN TRANSACTION', ...accessWords(start)].join(' ')
+}
+
+function isRefused(answer: Promise<unknown>): Promise<boolean> {
+  return answer.then(
+    () => false,
+    () => true,
+  )
+}
+
+/**
+ * Disconnecting under a running statement can hang the process (1.5.6), so that one is ended first. An interrupt that
+ * comes before the statement has begun is lost, so it is repeated.
+ */
+async function endRunning(connection: DuckdbConnection, running: Promise<unknown>): Promise<void> {
+  let isOver = false
+  const over = running.then(() => {
+    isOver = true
+  })
+  await Promise.race([over, pause(0)])
+  while (!isOver) {
+    connection.interrupt()
+    await Promise.race([over, pause(20)])
+  }
+}

@@ -1,0 +1,26 @@
+import type { Row } from '../core/statement.ts'
+
+/** A write that failed, out of a reply that says `ok: 1`: only the driver's own methods throw for those. */
+export class MongodbWriteError extends Error {
+  override readonly name = 'MongodbWriteError'
+  /** The server's code. */
+  readonly code: number
+  readonly errorLabels: readonly string[]
+
+  constructor({ code, errmsg }: WriteError, labels: unknown) {
+    super(errmsg)
+    this.code = code
+    this.errorLabels = Array.isArray(labels) ? labels : []
+  }
+}
+
+interface WriteError {
+  readonly code: number
+  readonly errmsg: string
+}
+
+/** The first write that failed. */
+export function writeErrorIn({ writeErrors, errorLabels }: Row): MongodbWriteError | undefined {
+  const first = Array.isArray(writeErrors) ? (writeErrors[0] as WriteError | undefined) : undefined
+  return first === undefined ? undefined : new MongodbWriteError(first, errorLabels)
+}

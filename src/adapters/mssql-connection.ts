@@ -1,0 +1,95 @@
+import { LockUsageError } from '../core/errors.ts'
+import type { Row } from '../core/statement.ts'
+
+/** What is used of `mssql`'s `ConnectionPool`. */
+export interface MssqlPool {
+  readonly connected: boolean
+  request(options: { requestTimeout: number }): MssqlRequest
+  transaction(): MssqlTransaction
+}
+
+export interface MssqlRequest {
+  stream: boolean
+  arrayRowMode: boolean
+  input(name: string, value: unknown): unknown
+  query(sql: string): Promise<MssqlResult>
+  batch(sql: string): Promise<MssqlResult>
+}
+
+export interface MssqlResult {
+  readonly recordset?: readonly Row[]
+}
+
+export interface MssqlTransaction {
+  begin(isolationLevel?: number): Promise<unknown>
+  commit(): Promise<void>
+  rollback(): Promise<void>
+  request(options: { requestTimeout: number }): MssqlRequest
+}
+
+/** The two methods by which the driver's own requests and transactions take a connection; its types leave them out. */
+interface Lender {
+  readonly config: unknown
+  acquire(requester: object): Promise<MssqlConnection>
+  release(connection: MssqlConnection): unknown
+}
+
+/** What is used of a connection of `tedious`. */
+interface MssqlConnection {
+  close(): void
+  reset?(done: (error?: Error | null) => void): void
+}
+
+export interface Borrowed {
+  /** As the pool it comes from, but all of its requests and transactions run on the one connection. */
+  readonly pool: MssqlPool
+  readonly connection: MssqlConnection
+  readonly lender: Lender
+}
+
+type Taken = (error: null, connection: MssqlConnection, config: unknown) => void
+
+/**
+ * Takes one connection out of the pool for longer than a request or a transaction would.
+ *
+ * The driver has no method for that. Its requests and transactions ask the pool that made them for a connection and
+ * give it back after use; those made by this view of the pool are always lent the same one.
+ */
+export async function borrow(pool: MssqlPool): Promise<Borrowed> {
+  if (!isLender(pool)) throw new LockUsageError('pool', 'is not a ConnectionPool of mssql')
+  const connection = await pool.acquire(pool)
+  const view = Object.create(pool, {
+    acquire: {
+      value: (_requester: object, taken: Taken) => setImmediate(taken, null, connection, pool.config),
+    },
+    release: { value: () => view },
+  }) as MssqlPool
+  return { pool: view, connection, lender: pool }
+}
+
+/** Ends the loan. A connection that was closed, or cannot be reset, is thrown away by the pool before its next use. */
+export async function giveBack(
+  { connection, lender }: Borrowed,
+  state: 'as it is' | 'reset' | 'closed',
+): Promise<void> {
+  const isClean = state === 'as it is' || (state === 'reset' && (await reset(connection)))
+  if (!isClean) connection.close()
+  lender.release(connection)
+}
+
+/** Whether the connection is as it was when it was opened. */
+function reset(connection: MssqlConnection): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (connection.reset === undefined) resolve(false)
+    else connection.reset((error) => resolve(!error))
+  })
+}
+
+function isLender(pool: MssqlPool): pool is MssqlPool & Lender {
+  return (
+    'acquire' in pool &&
+    typeof pool.acquire === 'function' &&
+    'release' in pool &&
+    typeof pool.release === 'function'
+  )
+}

@@ -1,0 +1,111 @@
+import { LockUsageError } from '../core/errors.ts'
+import { oneOf } from '../core/check-field.ts'
+import type { Isolation } from '../core/request.ts'
+import type { Session, Sessions, TransactionStart } from '../core/session.ts'
+import type { Row, SqlStatement, Value } from '../core/statement.ts'
+import {
+  borrow,
+  giveBack,
+  type Borrowed,
+  type MssqlPool,
+  type MssqlRequest,
+  type MssqlTransaction,
+} from './mssql-connection.ts'
+import { sqlOnly } from './statement-kind.ts'
+import { firstFailure, nothingToCommit } from './transaction-end.ts'
+import { withoutMode, withoutReadOnly } from './transaction-start.ts'
+
+export type { MssqlPool } from './mssql-connection.ts'
+
+export interface MssqlSessionOptions {
+  /**
+   * After how long the driver gives a statement up. Its own default of 15 s would cut a longer wait for a lock, whose
+   * end is decided by the wait's own limit.
+   *
+   * @default 0, which is never
+   */
+  readonly requestTimeoutMs?: number
+}
+
+/** `ISOLATION_LEVEL` of the driver, which are the numbers of the protocol. */
+export const isolationLevels: Readonly<Record<Isolation, number>> = {
+  'read uncommitted': 1,
+  'read committed': 2,
+  'repeatable read': 3,
+  serializable: 4,
+  snapshot: 5,
+}
+
+/** Sessions on the connections of a connected `mssql` pool. */
+export function sessions(pool: MssqlPool, options: MssqlSessionOptions = {}): Sessions {
+  const { requestTimeoutMs = 0 } = options
+  return { open: async () => sessionOf(await borrow(pool), requestTimeoutMs) }
+}
+
+function sessionOf(borrowed: Borrowed, requestTimeout: number): Session {
+  const failure = firstFailure()
+  let transaction: MssqlTransaction | undefined
+  let hasChangedLevel = false
+  return {
+    run: (statement) =>
+      failure.watch(() =>
+        send((transaction ?? borrowed.pool).request({ requestTimeout }), sqlOnly(statement)),
+      ),
+    begin: async (start = {}) => {
+      const level = levelOf(start)
+      failure.forget()
+      hasChangedLevel ||= level !== undefined
+      const begun = borrowed.pool.transaction()
+      await begun.begin(level)
+      transaction = begun
+    },
+    commit: async () => {
+      if (transaction === undefined) throw new LockUsageError('transaction', 'none has begun')
+      await transaction.commit().catch((error: unknown) => {
+        throw isAborted(error) ? nothingToCommit(failure.error ?? error) : error
+      })
+      transaction = undefined
+    },
+    rollback: async () => {
+      await transaction?.rollback().catch((error: unknown) => {
+        // the server has done it already, as after a deadlock
+        if (!isAborted(error)) throw error
+      })
+      transaction = undefined
+    },
+    // A level outlasts its transaction, and would be that of whoever uses the connection next.
+    release: () => giveBack(borrowed, hasChangedLevel ? 'reset' : 'as it is'),
+    destroy: () => giveBack(borrowed, 'closed'),
+  }
+}
+
+async function send(request: MssqlRequest, { sql, params }: SqlStatement): Promise<readonly Row[]> {
+  request.stream = false
+  request.arrayRowMode = false
+  for (const [index, value] of params.entries()) request.input(`p${index + 1}`, toMssql(value))
+  // `query` wraps the text in sp_executesql, and a SET ends with the procedure that it stands in.
+  // https://learn.microsoft.com/sql/t-sql/statements/set-statements-transact-sql
+  const { recordset } = await (params.length === 0 ? request.batch(sql) : request.query(sql))
+  return recordset ?? []
+}
+
+function levelOf(start: TransactionStart): number | undefined {
+  withoutMode(start)
+  withoutReadOnly(start)
+  const { isolation } = start
+  return (
+    isolation && isolationLevels[oneOf('isolation', isolation, Object.keys(isolationLevels) as Isolation[])]
+  )
+}
+
+/**
+ * The driver chooses the types: text is NVARCHAR, and a Date is DATETIME, which rounds to 3 ms. `sql.map.register`
+ * makes it choose others.
+ */
+function toMssql(value: Value): unknown {
+  return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value
+}
+
+function isAborted(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EABORT'
+}

@@ -1,0 +1,43 @@
+import { LockUsageError } from '../core/errors.ts'
+
+/**
+ * What COMMIT is answered with when there is nothing left to commit: the database has ended the transaction after an
+ * error, and the error was caught.
+ *
+ * `failure` is that error. It becomes the `cause`, so whoever classifies this error still sees a deadlock as one.
+ */
+export function nothingToCommit(failure: unknown): LockUsageError {
+  return new LockUsageError(
+    'transaction',
+    'an error in it was caught, and the database has rolled it back: nothing is stored. Let the error through',
+    failure === undefined ? {} : { cause: failure },
+  )
+}
+
+/** The first error since a transaction began. */
+export interface Failure {
+  readonly error: unknown
+  readonly forget: () => void
+  /** Gives what `work` gives, and remembers its error. */
+  readonly watch: <T>(work: () => Promise<T>) => Promise<T>
+}
+
+export function firstFailure(): Failure {
+  let first: unknown
+  return {
+    get error() {
+      return first
+    },
+    forget: () => {
+      first = undefined
+    },
+    watch: async (work) => {
+      try {
+        return await work()
+      } catch (error) {
+        first ??= error
+        throw error
+      }
+    },
+  }
+}

@@ -1,0 +1,48 @@
+import type { DuckDBInstance } from '@duckdb/node-api'
+import type Database from 'better-sqlite3'
+import type { Kysely } from 'kysely'
+import type { MongoClient } from 'mongodb'
+import type { ConnectionPool } from 'mssql'
+import type { Pool as MysqlPool } from 'mysql2/promise'
+import type { Pool as PgPool } from 'pg'
+import { expectTypeOf, test } from 'vitest'
+
+import { sessions as betterSqlite3 } from '../../src/adapters/better-sqlite3.ts'
+import { sessions as duckdb } from '../../src/adapters/duckdb.ts'
+import { sessions as kysely } from '../../src/adapters/kysely.ts'
+import { sessions as mongodb } from '../../src/adapters/mongodb.ts'
+import { sessions as mssql } from '../../src/adapters/mssql.ts'
+import { sessions as mysql2 } from '../../src/adapters/mysql2.ts'
+import { sessions as pg, traits } from '../../src/adapters/pg.ts'
+import type { Sessions } from '../../src/core/session.ts'
+
+interface Tables {
+  readonly person: { readonly id: number; readonly name: string }
+}
+
+/** Never called: what is tested is that they compile. */
+const calls = {
+  pg: (pool: PgPool) => pg(pool),
+  mysql2: (pool: MysqlPool) => mysql2(pool),
+  'better-sqlite3': (database: Database.Database) => betterSqlite3(database),
+  'better-sqlite3, a handle each': (open: () => Database.Database) => betterSqlite3(open),
+  duckdb: (instance: DuckDBInstance) => duckdb(instance),
+  mssql: (pool: ConnectionPool) => mssql(pool, { requestTimeoutMs: 60_000 }),
+  mongodb: (client: MongoClient) => mongodb(client, { database: 'app' }),
+  kysely: (db: Kysely<Tables>) => kysely(db, { driver: traits }),
+}
+
+test.each(Object.keys(calls))("%s: the real driver's own type is taken, and the port is given", () => {
+  expectTypeOf<ReturnType<(typeof calls)[keyof typeof calls]>>().toEqualTypeOf<Sessions>()
+})
+
+test('a pool of another driver does not compile', () => {
+  // @ts-expect-error a pg pool is no mysql2 pool
+  expectTypeOf(mysql2).toBeCallableWith({} as PgPool)
+  // @ts-expect-error a mysql2 pool is no pg pool
+  expectTypeOf(pg).toBeCallableWith({} as MysqlPool)
+  // @ts-expect-error an SQLite handle is no DuckDB instance
+  expectTypeOf(duckdb).toBeCallableWith({} as Database.Database)
+  // @ts-expect-error Kysely alone does not tell enough
+  expectTypeOf(kysely).toBeCallableWith({} as Kysely<Tables>)
+})
