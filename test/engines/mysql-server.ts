@@ -21,7 +21,7 @@ export interface MysqlServerOptions {
 }
 
 /** MySQL refuses to run as root unless it is told to; so does MariaDB. */
-export const asThisUser: readonly string[] = process.getuid?.() === 0 ? ['--user=root'] : []
+const asThisUser: readonly string[] = process.getuid?.() === 0 ? ['--user=root'] : []
 
 /** Small, and careless about a power cut: what a test server may be. The same for making data and for running. */
 export const smallServer: readonly string[] = [

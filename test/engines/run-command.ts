@@ -14,7 +14,7 @@ export interface CommandOptions {
 }
 
 /** A command that did not end with 0. The message holds the end of what it said. */
-export class CommandError extends Error {
+class CommandError extends Error {
   override readonly name = 'CommandError'
   readonly timedOut: boolean
   constructor(message: string, timedOut: boolean) {
