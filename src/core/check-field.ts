@@ -42,7 +42,7 @@ export function waitWithoutSkip(wait: Wait | undefined): Exclude<Wait, 'skip'> {
 }
 
 /** A duration in whole milliseconds; a fraction is rounded up, so that no wait is shorter than asked. */
-function checkDuration(field: string, value: number): number {
+export function checkDuration(field: string, value: number): number {
   if (typeof value !== 'number' || !(value > 0) || value > maxTimeoutMs) {
     throw new LockUsageError(
       field,

@@ -54,6 +54,8 @@ export function waitingBy(by: 'server' | 'statement' | 'transaction', wait: Wait
 
 /** A setting of the session that is changed for one lock and put back after it. */
 export interface SettingChange {
+  /** Undone by the rollback that an error forces, so that only success has to put it back. */
+  readonly endsWithError?: boolean
   /** Reads the old value into the column `saved`; absent where the server keeps it for us. */
   readonly read?: SqlStatement
   readonly apply: SqlStatement

@@ -4,6 +4,7 @@ import type { ErrorTable } from '../core/classification.ts'
 import type { PlanDraft } from '../core/plan.ts'
 import type { Unsupported } from '../core/support.ts'
 import type { Version } from '../core/version.ts'
+import type { Identity, TransactionTraits } from './transaction.ts'
 
 /**
  * Turns a lock request into a plan for one server version, or says why that version cannot give it.
@@ -26,6 +27,8 @@ export interface Dialect {
   readonly readVersion: (text: string) => Version
   readonly cells: { readonly [C in Category]: Emitter<C> | Unsupported }
   readonly errors: ErrorTable
+  readonly transaction: TransactionTraits
+  readonly identity: Identity
 }
 
 /**

@@ -1,5 +1,6 @@
 import { emulated, unsupported } from '../../core/support.ts'
 import { parseVersion } from '../../core/version.ts'
+import { sql } from '../sql.ts'
 import type { BuiltinDialect } from '../dialect.ts'
 import { leaseAdvisory } from '../lease-advisory.ts'
 import { errors } from './errors.ts'
@@ -34,4 +35,6 @@ export const duckdb: BuiltinDialect<'duckdb', 'skip-locked' | 'table'> = {
     ),
   },
   errors,
+  transaction: {},
+  identity: { ask: sql('SELECT version() AS version'), version: ({ version }) => String(version) },
 }

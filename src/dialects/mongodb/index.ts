@@ -27,4 +27,6 @@ export const mongodb: BuiltinDialect<'mongodb', 'skip-locked' | 'table'> = {
     ),
   },
   errors,
+  transaction: { canRepeatCommit: true },
+  identity: { ask: { command: { buildInfo: 1 } }, version: ({ version }) => String(version) },
 }

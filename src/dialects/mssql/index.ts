@@ -1,4 +1,6 @@
 import { parseVersion, type Version } from '../../core/version.ts'
+import { sql } from '../sql.ts'
+import { lockTimeout } from './timeout.ts'
 import type { BuiltinDialect } from '../dialect.ts'
 import { advisory } from './advisory.ts'
 import { errors } from './errors.ts'
@@ -36,4 +38,9 @@ export const mssql: BuiltinDialect<'mssql'> = {
     table,
   },
   errors,
+  transaction: { lockTimeout: (ms) => ({ setting: lockTimeout(ms) }) },
+  identity: {
+    ask: sql("SELECT CAST(SERVERPROPERTY('ProductVersion') AS nvarchar(128)) AS version"),
+    version: ({ version }) => String(version),
+  },
 }

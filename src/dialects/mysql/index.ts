@@ -2,6 +2,8 @@ import type { CheckedRow } from '../../core/check-request.ts'
 import type { PlanDraft } from '../../core/plan.ts'
 import type { Unsupported } from '../../core/support.ts'
 import { isAtLeast, parseVersion, type Version } from '../../core/version.ts'
+import { sql } from '../sql.ts'
+import { lockWaitSeconds, wholeSeconds } from './timeout.ts'
 import type { BuiltinDialect } from '../dialect.ts'
 import { errors } from './errors.ts'
 import { noTableLock } from './refusals.ts'
@@ -36,4 +38,9 @@ export const mysql: BuiltinDialect<'mysql', 'table'> = {
     table: noTableLock,
   },
   errors,
+  transaction: { lockTimeout: (ms) => ({ setting: lockWaitSeconds(wholeSeconds(ms), 'transaction') }) },
+  identity: {
+    ask: sql('SELECT VERSION() AS version'),
+    version: ({ version }) => (/mariadb/i.test(String(version)) ? undefined : String(version)),
+  },
 }

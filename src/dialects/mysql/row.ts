@@ -29,7 +29,7 @@ export function innodbRow(request: CheckedRow, traits: RowTraits): PlanDraft | U
     .join(' ')
   const read = request.target && readTarget(syntax, request.target, { clause })
   return {
-    support: moreThanAsked(request, traits) ?? support,
+    support: moreThanAsked(request, traits) ?? lessThanSeems(request) ?? support,
     ...waiting,
     query: { style: 'clause', clause, ...(read && { read }) },
   }
@@ -63,7 +63,7 @@ function waitChoice(wait: CheckedRow['wait'], traits: RowTraits): WaitChoice {
 function serverWait(timeoutMs: number, { hasWaitClause }: RowTraits): WaitChoice {
   const seconds = wholeSeconds(timeoutMs)
   return {
-    ...(hasWaitClause ? { words: `WAIT ${seconds}` } : { setting: lockWaitSeconds(seconds) }),
+    ...(hasWaitClause ? { words: `WAIT ${seconds}` } : { setting: lockWaitSeconds(seconds, 'call') }),
     waiting: { by: 'server', timeoutMs: seconds * 1000 },
     support: native('row', 'InnoDB counts in whole seconds: the time is rounded up'),
   }
@@ -75,4 +75,13 @@ function moreThanAsked(request: CheckedRow, { hasOf }: RowTraits): Supported | u
   }
   const isPlain = request.strength === 'update' || request.strength === 'share'
   return isPlain ? undefined : stronger('row', `InnoDB knows no ${request.strength}: the whole row is locked`)
+}
+
+/** Seen on MySQL 9.7 and MariaDB 10.11: another session then locks the row itself by its primary key. */
+function lessThanSeems({ mode, target, wait }: CheckedRow): Supported | undefined {
+  if (mode === 'exclusive' || target !== undefined || typeof wait === 'object') return undefined
+  return native(
+    'row',
+    'through an index that covers the query only its entry is locked: read a column that is not in it',
+  )
 }

@@ -11,15 +11,17 @@ export function wholeSeconds(ms: number): number {
  * Neither can be set for one statement or one transaction, and pools do not reset them, so they are put back. The old
  * values stay on the server meanwhile, which saves the round trip that reads them.
  */
-export function lockWaitSeconds(seconds: number): SettingChange {
+export function lockWaitSeconds(seconds: number, during: 'call' | 'transaction'): SettingChange {
+  // the setting of a call stands inside that of its transaction: each keeps its own old values
+  const [rows, table] = [`@holdfast_${during}_rows`, `@holdfast_${during}_table`]
   return {
     apply: sql(
-      'SET @holdfast_row_wait = @@SESSION.innodb_lock_wait_timeout, @holdfast_table_wait = @@SESSION.lock_wait_timeout, ' +
+      `SET ${rows} = @@SESSION.innodb_lock_wait_timeout, ${table} = @@SESSION.lock_wait_timeout, ` +
         `SESSION innodb_lock_wait_timeout = ${seconds}, SESSION lock_wait_timeout = ${seconds}`,
     ),
     restore: sql(
-      'SET SESSION innodb_lock_wait_timeout = @holdfast_row_wait, SESSION lock_wait_timeout = @holdfast_table_wait, ' +
-        '@holdfast_row_wait = NULL, @holdfast_table_wait = NULL',
+      `SET SESSION innodb_lock_wait_timeout = ${rows}, SESSION lock_wait_timeout = ${table}, ` +
+        `${rows} = NULL, ${table} = NULL`,
     ),
   }
 }

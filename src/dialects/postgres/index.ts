@@ -1,4 +1,6 @@
 import { parseVersion } from '../../core/version.ts'
+import { sql } from '../sql.ts'
+import { transaction } from './transaction.ts'
 import type { BuiltinDialect } from '../dialect.ts'
 import { advisory } from './advisory.ts'
 import { errors } from './errors.ts'
@@ -20,4 +22,6 @@ export const postgres: BuiltinDialect<'postgres'> = {
     table,
   },
   errors,
+  transaction,
+  identity: { ask: sql('SHOW server_version'), version: ({ server_version }) => String(server_version) },
 }

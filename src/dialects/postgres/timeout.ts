@@ -12,6 +12,7 @@ export function lockTimeout(wait: Wait, scope: 'LOCAL' | 'SESSION'): { readonly 
   if (typeof wait !== 'object') return {}
   return {
     setting: {
+      ...(scope === 'LOCAL' && { endsWithError: true }),
       read: sql("SELECT setting AS saved FROM pg_settings WHERE name = 'lock_timeout'"),
       apply: sql(`SET ${scope} lock_timeout = ${wait.timeoutMs}`),
       restore: sql(`SET ${scope} lock_timeout = {saved}`),

@@ -1,5 +1,6 @@
 import { unsupported } from '../../core/support.ts'
 import { parseVersion } from '../../core/version.ts'
+import { sql } from '../sql.ts'
 import type { BuiltinDialect } from '../dialect.ts'
 import { leaseAdvisory } from '../lease-advisory.ts'
 import { errors } from './errors.ts'
@@ -26,4 +27,6 @@ export const sqlite: BuiltinDialect<'sqlite', 'skip-locked'> = {
     table,
   },
   errors,
+  transaction: { writeMode: 'IMMEDIATE' },
+  identity: { ask: sql('SELECT sqlite_version() AS version'), version: ({ version }) => String(version) },
 }

@@ -1,0 +1,35 @@
+import type { Row } from '../../core/statement.ts'
+import { isAtLeast, type Version } from '../../core/version.ts'
+import { sql } from '../sql.ts'
+import type { CommitProbe, TransactionTraits } from '../transaction.ts'
+
+export const transaction: TransactionTraits = {
+  lockTimeout: (ms) => ({ head: sql(`SET LOCAL lock_timeout = ${ms}`) }),
+  savesBySavepoint: true,
+  commitProbe,
+}
+
+/**
+ * A transaction's number is asked for while it runs, and what became of it afterwards.
+ *
+ * @see https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-SNAPSHOT
+ */
+function commitProbe(version: Version): CommitProbe | undefined {
+  if (isAtLeast(version, [13, 0, 0])) return probe('pg_current_xact_id()', 'pg_xact_status($1::xid8)')
+  if (isAtLeast(version, [10, 0, 0])) return probe('txid_current()', 'txid_status($1::bigint)')
+  return undefined
+}
+
+function probe(current: string, status: string): CommitProbe {
+  return {
+    head: sql(`SELECT ${current}::text AS id`),
+    ask: (id) => sql(`SELECT ${status} AS status`, id),
+    read,
+  }
+}
+
+function read(row: Row | undefined): ReturnType<CommitProbe['read']> {
+  if (row?.status === 'committed') return 'committed'
+  if (row?.status === 'aborted') return 'rolled-back'
+  return row?.status === 'in progress' ? 'running' : 'unknown'
+}

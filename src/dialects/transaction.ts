@@ -1,0 +1,43 @@
+import type { SettingChange } from '../core/plan.ts'
+import type { Row, SqlStatement, Statement } from '../core/statement.ts'
+import type { Unsupported } from '../core/support.ts'
+import type { Version } from '../core/version.ts'
+
+/** How a dialect's transactions behave: what the algorithm that runs them has to know. */
+export interface TransactionTraits {
+  /** The word that makes BEGIN take the write lock at once, where a transaction that reads first may fail to write. */
+  readonly writeMode?: string
+  /**
+   * Limits how long any statement of the transaction waits for a lock.
+   *
+   * Absent where the engine never waits by itself: there the limit is one for the repeated BEGIN or transaction.
+   */
+  readonly lockTimeout?: (ms: number) => LockTimeout | Unsupported
+  /**
+   * Whether an error ends the transaction unless it is rolled back to a savepoint. Absent where only the statement
+   * fails, and where no savepoint helps.
+   */
+  readonly savesBySavepoint?: boolean
+  /** Whether a COMMIT whose answer was lost may simply be sent again. */
+  readonly canRepeatCommit?: boolean
+  /** How the server is asked later whether a transaction was committed. Absent where it cannot tell. */
+  readonly commitProbe?: (version: Version) => CommitProbe | undefined
+}
+
+/** `head` travels with BEGIN and ends with the transaction; `setting` belongs to the session and is put back. */
+export type LockTimeout = { readonly head: SqlStatement } | { readonly setting: SettingChange }
+
+export interface CommitProbe {
+  /** Gives the transaction a number, in the column `id`, that outlives it. Travels with BEGIN. */
+  readonly head: SqlStatement
+  /** Asks, on another connection, what became of that transaction. */
+  readonly ask: (id: string) => SqlStatement
+  readonly read: (row: Row | undefined) => 'committed' | 'rolled-back' | 'running' | 'unknown'
+}
+
+/** How a server says what it is. */
+export interface Identity {
+  readonly ask: Statement
+  /** The version in the answer; undefined when the server is of another dialect that speaks the same protocol. */
+  readonly version: (row: Row) => string | undefined
+}
