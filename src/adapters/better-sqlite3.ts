@@ -2,10 +2,11 @@ import { oneOf } from '../core/check-field.ts'
 import { LockUsageError } from '../core/errors.ts'
 import type { Session, Sessions, TransactionStart } from '../core/session.ts'
 import type { Row, Value } from '../core/statement.ts'
+import { laneOf } from './better-sqlite3-lane.ts'
 import { sqlOnly } from './statement-kind.ts'
 import type { DriverTraits } from './traits.ts'
 import { firstFailure, nothingToCommit } from './transaction-end.ts'
-import { withinSerializable, withoutReadOnly } from './transaction-start.ts'
+import { headTexts, undoneOnError, withinSerializable, withoutReadOnly } from './transaction-start.ts'
 import { turnOn } from './turn.ts'
 
 /** What is used of `better-sqlite3`'s `Database`. */
@@ -23,23 +24,28 @@ export interface SqliteStatement {
 }
 
 /**
- * Sessions on an SQLite database.
+ * Sessions on an SQLite database. The caller's work receives the handle.
  *
  * A function opens a handle for each session, which is closed with it: sessions then only meet in the file's own lock.
  * A handle is shared: a session waits until the one before it is released, in the order of asking. What the
  * application itself runs on that handle meanwhile becomes part of the session's transaction, so prefer the function.
  */
-export function sessions(source: SqliteDatabase | (() => SqliteDatabase)): Sessions {
-  return { open: () => (typeof source === 'function' ? openOwn(source) : openShared(source)) }
+export function sessions<Database extends SqliteDatabase>(
+  source: Database | (() => Database),
+): Sessions<Database> {
+  return {
+    open: () => (typeof source === 'function' ? openOwn(source) : openShared(source)),
+    lane: laneOf(source),
+  }
 }
 
-async function openOwn(open: () => SqliteDatabase): Promise<Session> {
+async function openOwn<Database extends SqliteDatabase>(open: () => Database): Promise<Session<Database>> {
   const database = open()
   const close = async (): Promise<void> => void database.close() // rolls back what is open
   return { ...statementsOn(database), release: close, destroy: close }
 }
 
-async function openShared(database: SqliteDatabase): Promise<Session> {
+async function openShared<Database extends SqliteDatabase>(database: Database): Promise<Session<Database>> {
   const endTurn = await turnOn(database)
   if (database.inTransaction) {
     endTurn()
@@ -58,7 +64,9 @@ async function openShared(database: SqliteDatabase): Promise<Session> {
   return { ...statements, release: async () => endTurn(), destroy }
 }
 
-function statementsOn(database: SqliteDatabase): Omit<Session, 'release' | 'destroy'> {
+function statementsOn<Database extends SqliteDatabase>(
+  database: Database,
+): Omit<Session<Database>, 'release' | 'destroy'> {
   const failure = firstFailure()
   const send = (sql: string, params: readonly Value[] = []): readonly Row[] =>
     withoutWaiting(database, () => {
@@ -68,24 +76,25 @@ function statementsOn(database: SqliteDatabase): Omit<Session, 'release' | 'dest
       statement.run(...values)
       return []
     })
+  // some errors make SQLite roll back by itself, and then a ROLLBACK is one more error
+  const rollback = async (): Promise<void> => void (database.inTransaction && send('ROLLBACK'))
   return {
+    tx: database,
     run: (statement) =>
       failure.watch(async () => {
         const { sql, params } = sqlOnly(statement)
         return send(sql, params)
       }),
     begin: async (start = {}) => {
+      const texts = [beginText(start), ...headTexts(start)]
       failure.forget()
-      send(beginText(start))
+      return undoneOnError(async () => texts.map((text) => send(text)).at(-1) ?? [], rollback)
     },
     commit: async () => {
       if (!database.inTransaction) throw nothingToCommit(failure.error)
       send('COMMIT')
     },
-    rollback: async () => {
-      // some errors make SQLite roll back by itself, and then a ROLLBACK is one more error
-      if (database.inTransaction) send('ROLLBACK')
-    },
+    rollback,
   }
 }
 
@@ -119,10 +128,7 @@ function toSqlite(value: Value): string | number | bigint | null | Uint8Array {
 
 /** For libraries that send their statements through `better-sqlite3`. */
 export const traits: DriverTraits = {
-  begin: (start) => {
-    const text = beginText(start)
-    return start.mode === undefined ? undefined : text
-  },
+  begin: (start) => [beginText(start), ...headTexts(start)],
   toDriver: toSqlite,
   setting: {
     read: { sql: 'SELECT timeout AS saved FROM pragma_busy_timeout', params: [] },

@@ -1,8 +1,8 @@
 /** Promises that can be made to reject, for a driver that leaves them pending when its connection is destroyed. */
 export interface Cancellable {
   readonly add: <T>(work: Promise<T>) => Promise<T>
-  /** Rejects all that are pending. Says whether there were any. */
-  readonly cancel: (why: Error) => boolean
+  /** Rejects all that are pending. */
+  readonly cancel: (why: Error) => void
 }
 
 export function cancellable(): Cancellable {
@@ -15,7 +15,6 @@ export function cancellable(): Cancellable {
       }),
     cancel: (why) => {
       for (const reject of pending) reject(why)
-      return pending.size > 0
     },
   }
 }

@@ -4,11 +4,18 @@ import type { Session, Sessions, TransactionStart } from '../core/session.ts'
 import type { Row, Value } from '../core/statement.ts'
 import { sqlOnly } from './statement-kind.ts'
 import { firstFailure, nothingToCommit } from './transaction-end.ts'
-import { accessWords, withinSnapshot, withoutMode } from './transaction-start.ts'
+import {
+  accessWords,
+  headTexts,
+  sendInTurn,
+  undoneOnError,
+  withinSnapshot,
+  withoutMode,
+} from './transaction-start.ts'
 
 /** What is used of `@duckdb/node-api`'s `DuckDBInstance`. Take it from `fromCache`: two instances of one file know nothing of each other. */
-export interface DuckdbInstance {
-  connect(): Promise<DuckdbConnection>
+export interface DuckdbInstance<Connection = DuckdbConnection> {
+  connect(): Promise<Connection>
 }
 
 export interface DuckdbConnection {
@@ -34,45 +41,47 @@ export interface DuckdbResult {
 /** `DUCKDB_RESULT_TYPE_QUERY_RESULT` of DuckDB's C interface. */
 const ROWS = 3
 
-/** Sessions on a DuckDB database that this process has open; each has a connection of its own. */
-export function sessions(instance: DuckdbInstance): Sessions {
+/** Sessions on a DuckDB database that this process has open; each has a connection of its own, which the work receives. */
+export function sessions<Connection extends DuckdbConnection>(
+  instance: DuckdbInstance<Connection>,
+): Sessions<Connection> {
   return { open: async () => sessionOf(await instance.connect()) }
 }
 
-function sessionOf(connection: DuckdbConnection): Session {
+function sessionOf<Connection extends DuckdbConnection>(connection: Connection): Session<Connection> {
   const failure = firstFailure()
   let hasBegun = false
-  let running: Promise<unknown> = Promise.resolve()
-  const send = (sql: string, params: readonly Value[] = []): Promise<readonly Row[]> => {
-    const rows = query(connection, sql, params)
-    running = Promise.allSettled([running, rows])
-    return rows
+  const send = (sql: string, params: readonly Value[] = []): Promise<readonly Row[]> =>
+    query(connection, sql, params)
+  const rollback = async (): Promise<void> => {
+    if (hasBegun) await send('ROLLBACK') // an error where there is no transaction
+    hasBegun = false
   }
   return {
+    tx: connection,
     run: (statement) =>
       failure.watch(async () => {
         const { sql, params } = sqlOnly(statement)
         return send(sql, params)
       }),
     begin: async (start = {}) => {
+      const [begin, head] = [beginText(start), headTexts(start)]
       failure.forget()
-      await send(beginText(start))
+      await send(begin)
       hasBegun = true
+      return undoneOnError(async () => (await sendInTurn(head, (text) => send(text))) ?? [], rollback)
     },
     commit: async () => {
       // COMMIT of an aborted transaction reports success and stores nothing; any other statement is refused in it.
-      if (failure.error !== undefined && (await isRefused(send('SELECT 1'))))
-        throw nothingToCommit(failure.error)
+      const refusal = await refusalOf(send('SELECT 1'))
+      if (refusal !== undefined) throw nothingToCommit(failure.error ?? refusal)
       hasBegun = false // a COMMIT that fails has rolled back
       await send('COMMIT')
     },
-    rollback: async () => {
-      if (hasBegun) await send('ROLLBACK') // an error where there is no transaction
-      hasBegun = false
-    },
+    rollback,
     release: async () => connection.disconnectSync(),
     destroy: async () => {
-      await endRunning(connection, running)
+      await endRunning(connection)
       connection.disconnectSync() // rolls back what is open
     },
   }
@@ -113,20 +122,21 @@ function beginText(start: TransactionStart): string {
   return ['BEGIN TRANSACTION', ...accessWords(start)].join(' ')
 }
 
-function isRefused(answer: Promise<unknown>): Promise<boolean> {
+function refusalOf(answer: Promise<unknown>): Promise<unknown> {
   return answer.then(
-    () => false,
-    () => true,
+    () => undefined,
+    (error: unknown) => error,
   )
 }
 
 /**
- * Disconnecting under a running statement can hang the process (1.5.6), so that one is ended first. An interrupt that
- * comes before the statement has begun is lost, so it is repeated.
+ * Disconnecting under a running statement can hang the process (1.5.6), so whatever runs is ended first. A connection
+ * runs one statement after another, so one of ours is answered when the others are over. An interrupt that comes
+ * before a statement has begun is lost, so it is repeated.
  */
-async function endRunning(connection: DuckdbConnection, running: Promise<unknown>): Promise<void> {
+async function endRunning(connection: DuckdbConnection): Promise<void> {
   let isOver = false
-  const over = running.then(() => {
+  const over = refusalOf(connection.runAndReadAll('SELECT 1')).then(() => {
     isOver = true
   })
   await Promise.race([over, pause(0)])

@@ -1,12 +1,29 @@
+import type { Failure } from './transaction-end.ts'
+
 /** What is used of a `Kysely` instance. */
 export interface KyselyInstance extends KyselyExecutor {
   connection(): { execute<T>(work: (db: KyselyInstance) => Promise<T>): Promise<T> }
-  startTransaction(): KyselyTransactionBuilder
+  withPlugin(plugin: KyselyPluginLike): KyselyInstance
+  getExecutor(): { provideConnection<T>(work: (connection: KyselyConnection) => Promise<T>): Promise<T> }
 }
 
 export interface KyselyExecutor {
   executeQuery(query: KyselyQuery): Promise<{ readonly rows: readonly unknown[] }>
   withoutPlugins(): KyselyExecutor
+}
+
+/** A connection of Kysely's driver; the methods are those of a driver whose transactions are not statements. */
+export interface KyselyConnection {
+  executeQuery(...args: never[]): Promise<unknown>
+  beginTransaction?(settings: object): Promise<void>
+  commitTransaction?(): Promise<void>
+  rollbackTransaction?(): Promise<void>
+}
+
+/** A plugin as Kysely takes it. */
+export interface KyselyPluginLike {
+  transformQuery: <N extends { readonly kind: string }>(args: { readonly node: N }) => N
+  transformResult: <R>(args: { readonly result: R }) => Promise<R>
 }
 
 /** A compiled query, as `CompiledQuery.raw` makes it. */
@@ -21,27 +38,10 @@ export interface KyselyQuery {
   readonly queryId: { readonly queryId: string }
 }
 
-export interface KyselyTransactionBuilder {
-  setIsolationLevel(level: KyselyIsolation): KyselyTransactionBuilder
-  setAccessMode(mode: 'read only' | 'read write'): KyselyTransactionBuilder
-  execute(): Promise<KyselyTransaction>
-}
-
-export type KyselyIsolation =
-  | 'read uncommitted'
-  | 'read committed'
-  | 'repeatable read'
-  | 'serializable'
-  | 'snapshot'
-
-export interface KyselyTransaction extends KyselyExecutor {
-  commit(): { execute(): Promise<void> }
-  rollback(): { execute(): Promise<void> }
-}
-
 export interface Pinned {
   /** Runs everything on the one connection. */
   readonly db: KyselyInstance
+  readonly connection: KyselyConnection
   /** Gives the connection back to Kysely's driver. */
   readonly release: () => Promise<void>
 }
@@ -49,13 +49,14 @@ export interface Pinned {
 /** Takes one connection: Kysely lends it for as long as a callback runs, so the callback runs until the release. */
 export function pin(db: KyselyInstance): Promise<Pinned> {
   return new Promise((resolve, reject) => {
-    const loan: Promise<void> = db.connection().execute((connection) => {
-      return new Promise<void>((end) => {
+    const loan: Promise<void> = db.connection().execute(async (lent) => {
+      const connection = await lent.getExecutor().provideConnection(async (it) => it)
+      await new Promise<void>((end) => {
         const release = async (): Promise<void> => {
           end()
           await loan
         }
-        resolve({ db: connection, release })
+        resolve({ db: lent, connection, release })
       })
     })
     loan.catch(reject)
@@ -68,5 +69,17 @@ export function rawQuery(sql: string, parameters: readonly unknown[]): KyselyQue
     parameters,
     query: { kind: 'RawNode', sqlFragments: [sql], parameters: [] },
     queryId: { queryId: 'holdfast' },
+  }
+}
+
+/** Notes the error of every statement on the connection, whoever sent it. Gives what ends that. */
+export function watchFailures(connection: KyselyConnection, failure: Failure): () => void {
+  const before = Object.getOwnPropertyDescriptor(connection, 'executeQuery')
+  const execute = connection.executeQuery.bind(connection)
+  connection.executeQuery = (...args) => failure.watch(() => execute(...args))
+  return () => {
+    // where the method is the class's own, there was nothing on the object itself
+    if (before === undefined) Reflect.deleteProperty(connection, 'executeQuery')
+    else Object.defineProperty(connection, 'executeQuery', before)
   }
 }

@@ -1,23 +1,29 @@
 import { restoreStatement, type SettingChange } from '../core/plan.ts'
-import type { Session, Sessions, TransactionStart } from '../core/session.ts'
+import type { Session, Sessions } from '../core/session.ts'
 import type { Row, SqlStatement } from '../core/statement.ts'
 import {
   pin,
   rawQuery,
+  watchFailures,
   type KyselyInstance,
-  type KyselyTransaction,
+  type KyselyPluginLike,
   type Pinned,
 } from './kysely-connection.ts'
+import { plain, succeeds, transactionControl } from './kysely-control.ts'
+import { asTransaction, whileOpen, type TransactionOf } from './kysely-transaction.ts'
 import { sqlOnly } from './statement-kind.ts'
 import type { DriverTraits } from './traits.ts'
-import { firstFailure, nothingToCommit } from './transaction-end.ts'
+import { firstFailure, type Failure } from './transaction-end.ts'
 
 export type { KyselyInstance } from './kysely-connection.ts'
+export type { TransactionOf } from './kysely-transaction.ts'
 export type { DriverTraits } from './traits.ts'
 
 export interface KyselySessionOptions {
   /** What Kysely does not tell of the driver below it: the `traits` that the driver's own adapter exports. */
   readonly driver: DriverTraits
+  /** Put on every transaction, behind the plugins of the instance. */
+  readonly plugin?: KyselyPluginLike
 }
 
 /**
@@ -30,17 +36,27 @@ export interface KyselySessionOptions {
  * With `pg`, a connection that breaks while it is lent ends the process unless it has a listener:
  * `pool.on('connect', (client) => client.on('error', report))`.
  */
-export function sessions(db: KyselyInstance, { driver }: KyselySessionOptions): Sessions {
-  return { open: async () => sessionOf(await pin(db), driver) }
+export function sessions<Db extends KyselyInstance>(
+  db: Db,
+  options: KyselySessionOptions,
+): Sessions<TransactionOf<Db>> {
+  return { open: async () => sessionOf(await pin(db), options) }
 }
 
-async function sessionOf(pinned: Pinned, driver: DriverTraits): Promise<Session> {
-  const transactions = transactionsOn(pinned.db, driver)
+async function sessionOf<Trx>(pinned: Pinned, options: KyselySessionOptions): Promise<Session<Trx>> {
+  const { driver } = options
+  const failure = firstFailure()
+  const transactions = transactionsOn<Trx>(pinned, options, failure)
+  const unwatch = watchFailures(pinned.connection, failure)
+  const giveBack = async (): Promise<void> => {
+    unwatch()
+    await pinned.release()
+  }
   const runAll = async (statements: readonly SqlStatement[]): Promise<void> => {
     for (const statement of statements) await transactions.run(statement)
   }
   const restore = await change(transactions, driver.setting).catch(async (error: unknown) => {
-    await pinned.release()
+    await giveBack()
     throw error
   })
   const cleanUp = async (): Promise<void> => {
@@ -51,7 +67,7 @@ async function sessionOf(pinned: Pinned, driver: DriverTraits): Promise<Session>
     ...transactions,
     release: async () => {
       await runAll(restore)
-      await pinned.release()
+      await giveBack()
     },
     destroy: async (why) => {
       if (!(await succeeds(cleanUp())) && (await succeeds(runAll([plain('SELECT 1')])))) {
@@ -59,58 +75,40 @@ async function sessionOf(pinned: Pinned, driver: DriverTraits): Promise<Session>
           cause: why,
         })
       }
-      await pinned.release()
+      await giveBack()
     },
   }
 }
 
-/** Kysely's own transactions, but for a BEGIN that Kysely has no word for. */
-function transactionsOn(db: KyselyInstance, driver: DriverTraits): Omit<Session, 'release' | 'destroy'> {
-  const failure = firstFailure()
-  let transaction: KyselyTransaction | undefined
-  const send = async ({ sql: text, params }: SqlStatement): Promise<readonly Row[]> => {
+function transactionsOn<Trx>(
+  { db, connection }: Pinned,
+  { driver, plugin }: KyselySessionOptions,
+  failure: Failure,
+): Omit<Session<Trx>, 'release' | 'destroy'> {
+  const send = async ({ sql, params }: SqlStatement): Promise<readonly Row[]> => {
     // without plugins, which may rename the columns of the answer
-    const { rows } = await (transaction ?? db)
-      .withoutPlugins()
-      .executeQuery(rawQuery(text, params.map(driver.toDriver)))
+    const { rows } = await db.withoutPlugins().executeQuery(rawQuery(sql, params.map(driver.toDriver)))
     return rows as readonly Row[]
   }
+  const control = transactionControl(connection, { send, failure, driver })
+  let isOpen = false
   return {
-    run: (statement) => failure.watch(async () => send(sqlOnly(statement))),
+    tx: asTransaction<Trx>(db, [whileOpen(() => isOpen), ...(plugin === undefined ? [] : [plugin])]),
+    run: async (statement) => send(sqlOnly(statement)),
     begin: async (start = {}) => {
-      const text = driver.begin(start)
-      failure.forget()
-      if (text === undefined) transaction = await begin(db, start)
-      else await send(plain(text))
+      const rows = await control.begin(start)
+      isOpen = true
+      return rows
     },
     commit: async () => {
-      // Kysely does not tell that COMMIT was answered with a rollback. In a transaction that is still good, this works.
-      const probe = async (): Promise<void> => {
-        await send(plain('SAVEPOINT holdfast'))
-        await send(plain('RELEASE SAVEPOINT holdfast'))
-      }
-      if (failure.error !== undefined && !(await succeeds(probe()))) throw nothingToCommit(failure.error)
-      await (transaction === undefined ? send(plain('COMMIT')) : transaction.commit().execute())
-      transaction = undefined
+      isOpen = false
+      await control.commit()
     },
     rollback: async () => {
-      const ended = transaction?.rollback().execute() ?? send(plain('ROLLBACK'))
-      transaction = undefined
-      await ended.catch(async (error: unknown) => {
-        // SQLite may have rolled back by itself, and refuses to do it again. It never refuses within a savepoint.
-        const again = send(plain('SAVEPOINT holdfast')).then(() => send(plain('ROLLBACK')))
-        if (!(await succeeds(again))) throw error
-      })
+      isOpen = false
+      await control.rollback()
     },
   }
-}
-
-function begin(db: KyselyInstance, { isolation, access }: TransactionStart): Promise<KyselyTransaction> {
-  let builder = db.startTransaction()
-  if (isolation !== undefined) builder = builder.setIsolationLevel(isolation)
-  if (access !== undefined)
-    builder = builder.setAccessMode(access === 'read-only' ? 'read only' : 'read write')
-  return builder.execute()
 }
 
 /** Applies the setting. Gives the statements that put it back. */
@@ -122,15 +120,4 @@ async function change(
   const saved = setting.read && (await run(setting.read))[0]?.saved
   await run(setting.apply)
   return [restoreStatement(setting, saved)]
-}
-
-function plain(text: string): SqlStatement {
-  return { sql: text, params: [] }
-}
-
-function succeeds(attempt: Promise<unknown>): Promise<boolean> {
-  return attempt.then(
-    () => true,
-    () => false,
-  )
 }

@@ -3,12 +3,18 @@ import type { Row } from '../core/statement.ts'
 import { writeErrorIn } from './mongodb-reply.ts'
 import { commandOnly } from './statement-kind.ts'
 import { firstFailure, nothingToCommit } from './transaction-end.ts'
-import { withinSnapshot, withoutMode, withoutReadOnly } from './transaction-start.ts'
+import { withinSnapshot, withoutHead, withoutMode, withoutReadOnly } from './transaction-start.ts'
 
 /** What is used of `mongodb`'s `MongoClient`. */
-export interface MongodbClient<S extends MongodbSession> {
+export interface MongodbClient<S, D = MongodbDatabase<S>> {
   startSession(): S
-  db(name?: string): MongodbDatabase<S>
+  db(name?: string): D
+}
+
+/** What the caller's work receives. Only what is given the session is part of the transaction. */
+export interface MongodbTransaction<S, D> {
+  readonly session: S
+  readonly db: D
 }
 
 export interface MongodbDatabase<S> {
@@ -38,22 +44,29 @@ const majority: {
 } = { readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority' }, readPreference: 'primary' }
 
 /** Sessions on a MongoDB deployment. It must be a replica set: a lone server has no transactions. */
-export function sessions<S extends MongodbSession>(
-  client: MongodbClient<S>,
+export function sessions<S extends MongodbSession, D extends MongodbDatabase<S>>(
+  client: MongodbClient<S, D>,
   options: MongodbSessionOptions = {},
-): Sessions {
-  return { open: async () => sessionOf(client, client.startSession(), options.database) }
+): Sessions<MongodbTransaction<S, D>> {
+  return {
+    open: async () => sessionOf(client, { session: client.startSession(), db: client.db(options.database) }),
+  }
 }
 
-function sessionOf<S extends MongodbSession>(client: MongodbClient<S>, session: S, name?: string): Session {
-  const database = client.db(name)
+function sessionOf<S extends MongodbSession, D extends MongodbDatabase<S>>(
+  client: MongodbClient<S, D>,
+  tx: MongodbTransaction<S, D>,
+): Session<MongodbTransaction<S, D>> {
+  const { session, db } = tx
   const failure = firstFailure()
   return {
-    run: (statement) => failure.watch(() => run(database, commandOnly(statement).command, session)),
+    tx,
+    run: (statement) => failure.watch(() => run(db, commandOnly(statement).command, session)),
     begin: async (start = {}) => {
       checkStart(start)
       failure.forget()
       session.startTransaction(majority)
+      return []
     },
     commit: async () => {
       // The server has ended it and would say so with a label that asks for another try, however often it is tried.
@@ -65,12 +78,13 @@ function sessionOf<S extends MongodbSession>(client: MongodbClient<S>, session: 
     },
     release: () => session.endSession(),
     destroy: async () => {
-      try {
-        // ends what runs in the session and its transaction; a connection belongs to no session
-        await client.db('admin').command({ killSessions: [session.id] })
-      } finally {
-        await session.endSession()
-      }
+      // Ends what runs in the session and its transaction; a connection belongs to no session. A server that cannot be
+      // reached ends both when their time is over.
+      await client
+        .db('admin')
+        .command({ killSessions: [session.id] })
+        .catch(() => {})
+      await session.endSession()
     },
   }
 }
@@ -88,6 +102,7 @@ async function run<S>(database: MongodbDatabase<S>, command: Row, session: S): P
 
 function checkStart(start: TransactionStart): void {
   withoutMode(start)
+  withoutHead(start)
   withoutReadOnly(start)
   withinSnapshot(start)
 }

@@ -2,10 +2,10 @@ import { LockUsageError } from '../core/errors.ts'
 import type { Row } from '../core/statement.ts'
 
 /** What is used of `mssql`'s `ConnectionPool`. */
-export interface MssqlPool {
+export interface MssqlPool<Transaction = MssqlTransaction> {
   readonly connected: boolean
   request(options: { requestTimeout: number }): MssqlRequest
-  transaction(): MssqlTransaction
+  transaction(): Transaction
 }
 
 export interface MssqlRequest {
@@ -40,9 +40,9 @@ interface MssqlConnection {
   reset?(done: (error?: Error | null) => void): void
 }
 
-export interface Borrowed {
+export interface Borrowed<Transaction = MssqlTransaction> {
   /** As the pool it comes from, but all of its requests and transactions run on the one connection. */
-  readonly pool: MssqlPool
+  readonly pool: MssqlPool<Transaction>
   readonly connection: MssqlConnection
   readonly lender: Lender
 }
@@ -55,7 +55,7 @@ type Taken = (error: null, connection: MssqlConnection, config: unknown) => void
  * The driver has no method for that. Its requests and transactions ask the pool that made them for a connection and
  * give it back after use; those made by this view of the pool are always lent the same one.
  */
-export async function borrow(pool: MssqlPool): Promise<Borrowed> {
+export async function borrow<Transaction>(pool: MssqlPool<Transaction>): Promise<Borrowed<Transaction>> {
   if (!isLender(pool)) throw new LockUsageError('pool', 'is not a ConnectionPool of mssql')
   const connection = await pool.acquire(pool)
   const view = Object.create(pool, {
@@ -63,13 +63,13 @@ export async function borrow(pool: MssqlPool): Promise<Borrowed> {
       value: (_requester: object, taken: Taken) => setImmediate(taken, null, connection, pool.config),
     },
     release: { value: () => view },
-  }) as MssqlPool
+  }) as MssqlPool<Transaction>
   return { pool: view, connection, lender: pool }
 }
 
 /** Ends the loan. A connection that was closed, or cannot be reset, is thrown away by the pool before its next use. */
 export async function giveBack(
-  { connection, lender }: Borrowed,
+  { connection, lender }: Pick<Borrowed, 'connection' | 'lender'>,
   state: 'as it is' | 'reset' | 'closed',
 ): Promise<void> {
   const isClean = state === 'as it is' || (state === 'reset' && (await reset(connection)))
@@ -85,7 +85,7 @@ function reset(connection: MssqlConnection): Promise<boolean> {
   })
 }
 
-function isLender(pool: MssqlPool): pool is MssqlPool & Lender {
+function isLender<Pool extends object>(pool: Pool): pool is Pool & Lender {
   return (
     'acquire' in pool &&
     typeof pool.acquire === 'function' &&

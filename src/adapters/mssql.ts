@@ -13,9 +13,9 @@ import {
 } from './mssql-connection.ts'
 import { sqlOnly } from './statement-kind.ts'
 import { firstFailure, nothingToCommit } from './transaction-end.ts'
-import { withoutMode, withoutReadOnly } from './transaction-start.ts'
+import { sendInTurn, undoneOnError, withoutMode, withoutReadOnly } from './transaction-start.ts'
 
-export type { MssqlPool } from './mssql-connection.ts'
+export type { MssqlPool, MssqlTransaction } from './mssql-connection.ts'
 
 export interface MssqlSessionOptions {
   /**
@@ -36,43 +36,51 @@ export const isolationLevels: Readonly<Record<Isolation, number>> = {
   snapshot: 5,
 }
 
-/** Sessions on the connections of a connected `mssql` pool. */
-export function sessions(pool: MssqlPool, options: MssqlSessionOptions = {}): Sessions {
+/** Sessions on the connections of a connected `mssql` pool. The caller's work receives the driver's `Transaction`. */
+export function sessions<Transaction extends MssqlTransaction>(
+  pool: MssqlPool<Transaction>,
+  options: MssqlSessionOptions = {},
+): Sessions<Transaction> {
   const { requestTimeoutMs = 0 } = options
   return { open: async () => sessionOf(await borrow(pool), requestTimeoutMs) }
 }
 
-function sessionOf(borrowed: Borrowed, requestTimeout: number): Session {
+function sessionOf<Transaction extends MssqlTransaction>(
+  borrowed: Borrowed<Transaction>,
+  requestTimeout: number,
+): Session<Transaction> {
   const failure = firstFailure()
-  let transaction: MssqlTransaction | undefined
+  let latest = borrowed.pool.transaction()
+  let isOpen = false
   let hasChangedLevel = false
+  const run = (statement: SqlStatement): Promise<readonly Row[]> =>
+    send((isOpen ? latest : borrowed.pool).request({ requestTimeout }), statement)
+  const rollback = async (): Promise<void> => {
+    if (isOpen) await latest.rollback().catch(unlessAborted)
+    isOpen = false
+  }
   return {
-    run: (statement) =>
-      failure.watch(() =>
-        send((transaction ?? borrowed.pool).request({ requestTimeout }), sqlOnly(statement)),
-      ),
+    get tx() {
+      return latest
+    },
+    run: (statement) => failure.watch(async () => run(sqlOnly(statement))),
     begin: async (start = {}) => {
       const level = levelOf(start)
       failure.forget()
       hasChangedLevel ||= level !== undefined
-      const begun = borrowed.pool.transaction()
-      await begun.begin(level)
-      transaction = begun
+      latest = borrowed.pool.transaction()
+      await latest.begin(level)
+      isOpen = true
+      return undoneOnError(async () => (await sendInTurn(start.head ?? [], run)) ?? [], rollback)
     },
     commit: async () => {
-      if (transaction === undefined) throw new LockUsageError('transaction', 'none has begun')
-      await transaction.commit().catch((error: unknown) => {
+      if (!isOpen) throw new LockUsageError('transaction', 'none has begun')
+      await latest.commit().catch((error: unknown) => {
         throw isAborted(error) ? nothingToCommit(failure.error ?? error) : error
       })
-      transaction = undefined
+      isOpen = false
     },
-    rollback: async () => {
-      await transaction?.rollback().catch((error: unknown) => {
-        // the server has done it already, as after a deadlock
-        if (!isAborted(error)) throw error
-      })
-      transaction = undefined
-    },
+    rollback,
     // A level outlasts its transaction, and would be that of whoever uses the connection next.
     release: () => giveBack(borrowed, hasChangedLevel ? 'reset' : 'as it is'),
     destroy: () => giveBack(borrowed, 'closed'),
@@ -104,6 +112,11 @@ function levelOf(start: TransactionStart): number | undefined {
  */
 function toMssql(value: Value): unknown {
   return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value
+}
+
+/** Where the server has rolled back already, as after a deadlock, there is nothing left to do. */
+function unlessAborted(error: unknown): void {
+  if (!isAborted(error)) throw error
 }
 
 function isAborted(error: unknown): boolean {

@@ -1,14 +1,24 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
 import type { Session, Sessions, TransactionStart } from '../core/session.ts'
 import type { Row, Value } from '../core/statement.ts'
 import { cancellable } from './cancellable.ts'
+import { watched } from './mysql2-watch.ts'
 import { sqlOnly } from './statement-kind.ts'
 import type { DriverTraits } from './traits.ts'
 import { firstFailure, nothingToCommit } from './transaction-end.ts'
-import { accessWords, isolationWords, withoutMode } from './transaction-start.ts'
+import {
+  accessWords,
+  headTexts,
+  isolationWords,
+  sendInTurn,
+  undoneOnError,
+  withoutMode,
+} from './transaction-start.ts'
 
 /** What is used of the pool of `mysql2/promise`. */
-export interface Mysql2Pool {
-  getConnection(): Promise<Mysql2Connection>
+export interface Mysql2Pool<Connection = Mysql2Connection> {
+  getConnection(): Promise<Connection>
 }
 
 export interface Mysql2Connection {
@@ -25,59 +35,83 @@ export interface Mysql2Query {
   supportBigNumbers: boolean
 }
 
-/** Sessions on the connections of a `mysql2/promise` pool, to MySQL or MariaDB. */
-export function sessions(pool: Mysql2Pool): Sessions {
+/** How long a connection for {@link killQuery} is waited for, when the pool has none to spare. */
+const killPatienceMs = 5000
+
+/**
+ * Sessions on the connections of a `mysql2/promise` pool, to MySQL or MariaDB. The caller's work receives the pool's
+ * own connection.
+ */
+export function sessions<Connection extends Mysql2Connection>(
+  pool: Mysql2Pool<Connection>,
+): Sessions<Connection> {
   return { open: async () => sessionOf(await pool.getConnection(), pool) }
 }
 
-function sessionOf(connection: Mysql2Connection, pool: Mysql2Pool): Session {
+function sessionOf<Connection extends Mysql2Connection>(
+  own: Connection,
+  pool: Mysql2Pool,
+): Session<Connection> {
   const failure = firstFailure()
   const running = cancellable()
-  // `query` and not `execute`: not every statement can be prepared (START TRANSACTION), numbers would be sent as
-  // DOUBLE, which SET refuses, and the first use of a statement would cost one more round trip.
-  const send = async (sql: string, params: readonly Value[] = []): Promise<unknown> => {
-    const values = params.length === 0 ? {} : { values: params.map(toMysql) }
-    // a whole number that JavaScript cannot hold comes as text, whatever the pool's own settings are
-    const query = connection.query({ sql, ...values, rowsAsArray: false, supportBigNumbers: true })
-    const [answer] = await running.add(query)
-    return answer
-  }
+  const connection = watched(own, (statement) => failure.watch(() => running.add(statement)))
   return {
-    run: (statement) =>
-      failure.watch(async () => {
-        const { sql, params } = sqlOnly(statement)
-        const answer = await send(sql, params)
-        return Array.isArray(answer) ? (answer as readonly Row[]) : []
-      }),
+    tx: connection,
+    run: async (statement) => {
+      const { sql, params } = sqlOnly(statement)
+      return rowsOf(await send(connection, sql, params))
+    },
     begin: async (start = {}) => {
+      const texts = [...beginTexts(start), ...headTexts(start)]
       failure.forget()
-      for (const text of beginTexts(start)) await send(text)
+      return undoneOnError(
+        async () => rowsOf(await sendInTurn(texts, (text) => send(connection, text))),
+        () => send(connection, 'ROLLBACK'),
+      )
     },
     commit: async () => {
       // A deadlock ends the transaction and leaves a connection on which every COMMIT succeeds.
-      if (failure.error !== undefined && !isInTransaction(await send('DO 0')))
+      if (failure.error !== undefined && !isInTransaction(await send(connection, 'DO 0')))
         throw nothingToCommit(failure.error)
-      await send('COMMIT')
+      await send(connection, 'COMMIT')
     },
-    rollback: async () => void (await send('ROLLBACK')),
-    release: async () => connection.release(),
+    rollback: async () => void (await send(connection, 'ROLLBACK')),
+    release: async () => own.release(),
     destroy: async (why) => {
-      connection.destroy()
-      // While it waits for a row, the server does not notice that its client has gone.
-      if (running.cancel(why)) await killQuery(pool, connection.threadId)
+      own.destroy()
+      running.cancel(why)
+      // While a statement waits for a row, the server does not notice that its client has gone.
+      await Promise.race([killQuery(pool, own.threadId), pause(killPatienceMs, undefined, { ref: false })])
     },
   }
 }
 
-/** Ends what runs on a connection. */
+/**
+ * `query` and not `execute`: not every statement can be prepared (START TRANSACTION), numbers would be sent as DOUBLE,
+ * which SET refuses, and the first use of a statement would cost one more round trip.
+ */
+async function send(
+  connection: Mysql2Connection,
+  sql: string,
+  params: readonly Value[] = [],
+): Promise<unknown> {
+  const values = params.length === 0 ? {} : { values: params.map(toMysql) }
+  // a whole number that JavaScript cannot hold comes as text, whatever the pool's own settings are
+  const [answer] = await connection.query({ sql, ...values, rowsAsArray: false, supportBigNumbers: true })
+  return answer
+}
+
+function rowsOf(answer: unknown): readonly Row[] {
+  return Array.isArray(answer) ? (answer as readonly Row[]) : []
+}
+
+/** Ends what runs on a connection. No error where it has ended meanwhile, or where the server is gone. */
 async function killQuery(pool: Mysql2Pool, threadId: number): Promise<void> {
-  const other = await pool.getConnection()
   try {
-    await other.query({ sql: `KILL QUERY ${threadId}`, rowsAsArray: false, supportBigNumbers: true })
+    const other = await pool.getConnection()
+    await send(other, `KILL QUERY ${threadId}`).finally(() => other.release())
   } catch {
-    // it has ended meanwhile
-  } finally {
-    other.release()
+    // nothing runs there any more
   }
 }
 
@@ -109,7 +143,7 @@ function toMysql(value: Value): unknown {
 
 /** For libraries that send their statements through `mysql2`. */
 export const traits: DriverTraits = {
-  begin: (start) => void beginTexts(start),
+  begin: (start) => [...beginTexts(start), ...headTexts(start)],
   toDriver: toMysql,
   cleanUp: [{ sql: 'KILL CONNECTION_ID()', params: [] }],
 }

@@ -4,18 +4,26 @@ import { cancel, type CancelTarget } from './pg-cancel.ts'
 import { sqlOnly } from './statement-kind.ts'
 import type { DriverTraits } from './traits.ts'
 import { firstFailure, nothingToCommit } from './transaction-end.ts'
-import { accessWords, isolationWords, withoutMode } from './transaction-start.ts'
+import { accessWords, headTexts, isolationWords, undoneOnError, withoutMode } from './transaction-start.ts'
 
-/** What is used of `pg`'s `Pool`. */
-export interface PgPool {
-  connect(): Promise<PgClient>
+/** What is used of `pg`'s `Pool`. The second way to connect is not used; its type is what tells the client's. */
+export interface PgPool<Client = PgClient> {
+  connect(): Promise<Client>
+  connect(callback: (error: Error | undefined, client: Client | undefined, done: () => void) => void): void
 }
 
 export interface PgClient extends CancelTarget {
+  /** Where `pg` tells of every error that the server sends; absent in its native client. */
+  readonly connection?: PgErrors
   query(config: { text: string; values: unknown[] }): Promise<PgResult | readonly PgResult[]>
   on(event: 'error', listener: (error: Error) => void): unknown
   off(event: 'error', listener: (error: Error) => void): unknown
   release(error?: Error): void
+}
+
+interface PgErrors {
+  on(event: 'errorMessage', listener: (error: Error) => void): unknown
+  off(event: 'errorMessage', listener: (error: Error) => void): unknown
 }
 
 export interface PgResult {
@@ -23,31 +31,34 @@ export interface PgResult {
   readonly rows: readonly Row[]
 }
 
-/** Sessions on the connections of a `pg` pool. */
-export function sessions(pool: PgPool): Sessions {
+/** Sessions on the connections of a `pg` pool. The caller's work receives the pool's own client. */
+export function sessions<Client extends PgClient>(pool: PgPool<Client>): Sessions<Client> {
   return { open: async () => sessionOf(await pool.connect()) }
 }
 
-function sessionOf(client: PgClient): Session {
+function sessionOf<Client extends PgClient>(client: Client): Session<Client> {
   const failure = firstFailure()
-  let running = 0
   const send = async (text: string, values: readonly Value[] = []): Promise<PgResult | undefined> => {
-    running += 1
-    const answer = await client.query({ text, values: [...values] }).finally(() => (running -= 1))
+    const answer = await client.query({ text, values: [...values] })
     // without values one text may hold several statements: the last one answers
     return isList(answer) ? answer.at(-1) : answer
   }
   // A connection that breaks while nothing runs on it tells only its listeners; without one, that ends the process.
   client.on('error', ignore)
+  client.connection?.on('errorMessage', failure.note)
   return {
-    run: (statement) =>
-      failure.watch(async () => {
-        const { sql, params } = sqlOnly(statement)
-        return (await send(sql, params))?.rows ?? []
-      }),
+    tx: client,
+    run: async (statement) => {
+      const { sql, params } = sqlOnly(statement)
+      return (await send(sql, params))?.rows ?? []
+    },
     begin: async (start = {}) => {
+      const text = beginText(start)
       failure.forget()
-      await send(beginText(start))
+      return undoneOnError(
+        async () => (await send(text))?.rows ?? [],
+        () => send('ROLLBACK'),
+      )
     },
     commit: async () => {
       // The server answers COMMIT of a failed transaction with the tag ROLLBACK, and with no error.
@@ -55,14 +66,14 @@ function sessionOf(client: PgClient): Session {
     },
     rollback: async () => void (await send('ROLLBACK')),
     release: async () => {
+      client.connection?.off('errorMessage', failure.note)
       client.release()
       client.off('error', ignore)
     },
     destroy: async (why) => {
-      const isBusy = running > 0
       client.release(why)
-      // While it waits for a lock, the server does not notice that its client has gone.
-      if (isBusy) await cancel(client)
+      // While a statement waits for a lock, the server does not notice that its client has gone.
+      await cancel(client)
     },
   }
 }
@@ -73,14 +84,16 @@ function isList(answer: PgResult | readonly PgResult[]): answer is readonly PgRe
 
 function ignore(): void {}
 
+/** One message without values, so that what belongs to the start costs no round trip of its own. */
 function beginText(start: TransactionStart): string {
   withoutMode(start)
-  return ['BEGIN', ...isolationWords(start), ...accessWords(start)].join(' ')
+  const begin = ['BEGIN', ...isolationWords(start), ...accessWords(start)].join(' ')
+  return [begin, ...headTexts(start)].join('; ')
 }
 
 /** For libraries that send their statements through `pg`. */
 export const traits: DriverTraits = {
-  begin: (start) => void beginText(start),
+  begin: (start) => [beginText(start)],
   toDriver: (value) => value,
   cleanUp: [
     { sql: 'SELECT pg_advisory_unlock_all()', params: [] },

@@ -5,10 +5,10 @@ import type { SqlStatement, Value } from '../core/statement.ts'
 /** What a query library that sits on a driver cannot know of that driver by itself. */
 export interface DriverTraits {
   /**
-   * Refuses what the database cannot give. Gives the statement that begins the transaction where the library's own
-   * way has no word for what is asked.
+   * The messages that begin a transaction; undefined where no statement can, and the connection has a method for it.
+   * Refuses what the database cannot give.
    */
-  readonly begin: (start: TransactionStart) => string | undefined
+  readonly begin: (start: TransactionStart) => readonly string[] | undefined
   /** A value as the driver can send it. */
   readonly toDriver: (value: Value) => unknown
   /** Changed for as long as a session has the connection, and put back after it. */

@@ -18,12 +18,16 @@ export function nothingToCommit(failure: unknown): LockUsageError {
 export interface Failure {
   readonly error: unknown
   readonly forget: () => void
+  readonly note: (error: unknown) => void
   /** Gives what `work` gives, and remembers its error. */
   readonly watch: <T>(work: () => Promise<T>) => Promise<T>
 }
 
 export function firstFailure(): Failure {
   let first: unknown
+  const note = (error: unknown): void => {
+    first ??= error
+  }
   return {
     get error() {
       return first
@@ -31,11 +35,12 @@ export function firstFailure(): Failure {
     forget: () => {
       first = undefined
     },
+    note,
     watch: async (work) => {
       try {
         return await work()
       } catch (error) {
-        first ??= error
+        note(error)
         throw error
       }
     },

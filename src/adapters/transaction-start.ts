@@ -52,3 +52,35 @@ export function withinSnapshot({ isolation }: TransactionStart): void {
 export function withinSerializable({ isolation }: TransactionStart): void {
   if (isolation !== undefined) oneOf('isolation', isolation, [...upToSnapshot, 'serializable'])
 }
+
+export function withoutHead({ head = [] }: TransactionStart): void {
+  if (head.length > 0) throw new LockUsageError('head', 'no SQL can go with the start of a transaction here')
+}
+
+/** The texts of the statements that belong to the start. They have no place for values. */
+export function headTexts({ head = [] }: TransactionStart): readonly string[] {
+  return head.map(({ sql, params }) => {
+    if (params.length === 0) return sql
+    throw new LockUsageError('head', 'a statement that travels with BEGIN takes no values')
+  })
+}
+
+/** Sends one after another. Gives what the last one gave. */
+export async function sendInTurn<S, T>(
+  statements: readonly S[],
+  send: (statement: S) => Promise<T>,
+): Promise<T | undefined> {
+  let last: T | undefined
+  for (const statement of statements) last = await send(statement)
+  return last
+}
+
+/** What `start` gives. A start that fails leaves no transaction open behind it. */
+export async function undoneOnError<T>(start: () => Promise<T>, undo: () => Promise<unknown>): Promise<T> {
+  try {
+    return await start()
+  } catch (error) {
+    await undo().catch(() => {}) // the connection is gone, and the transaction with it
+    throw error
+  }
+}

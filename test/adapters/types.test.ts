@@ -1,16 +1,16 @@
-import type { DuckDBInstance } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import type Database from 'better-sqlite3'
 import type { Kysely } from 'kysely'
-import type { MongoClient } from 'mongodb'
-import type { ConnectionPool } from 'mssql'
-import type { Pool as MysqlPool } from 'mysql2/promise'
-import type { Pool as PgPool } from 'pg'
+import type { ClientSession, Db, MongoClient } from 'mongodb'
+import type { ConnectionPool, Transaction } from 'mssql'
+import type { Pool as MysqlPool, PoolConnection } from 'mysql2/promise'
+import type { PoolClient, Pool as PgPool } from 'pg'
 import { expectTypeOf, test } from 'vitest'
 
 import { sessions as betterSqlite3 } from '../../src/adapters/better-sqlite3.ts'
 import { sessions as duckdb } from '../../src/adapters/duckdb.ts'
 import { sessions as kysely } from '../../src/adapters/kysely.ts'
-import { sessions as mongodb } from '../../src/adapters/mongodb.ts'
+import { sessions as mongodb, type MongodbTransaction } from '../../src/adapters/mongodb.ts'
 import { sessions as mssql } from '../../src/adapters/mssql.ts'
 import { sessions as mysql2 } from '../../src/adapters/mysql2.ts'
 import { sessions as pg, traits } from '../../src/adapters/pg.ts'
@@ -32,8 +32,15 @@ const calls = {
   kysely: (db: Kysely<Tables>) => kysely(db, { driver: traits }),
 }
 
-test.each(Object.keys(calls))("%s: the real driver's own type is taken, and the port is given", () => {
-  expectTypeOf<ReturnType<(typeof calls)[keyof typeof calls]>>().toEqualTypeOf<Sessions>()
+test("the real driver's own types are taken, and the work is given what that driver calls a connection", () => {
+  expectTypeOf(calls.pg).returns.toEqualTypeOf<Sessions<PoolClient>>()
+  expectTypeOf(calls.mysql2).returns.toEqualTypeOf<Sessions<PoolConnection>>()
+  expectTypeOf(calls['better-sqlite3']).returns.toEqualTypeOf<Sessions<Database.Database>>()
+  expectTypeOf(calls['better-sqlite3, a handle each']).returns.toEqualTypeOf<Sessions<Database.Database>>()
+  expectTypeOf(calls.duckdb).returns.toEqualTypeOf<Sessions<DuckDBConnection>>()
+  expectTypeOf(calls.mssql).returns.toEqualTypeOf<Sessions<Transaction>>()
+  expectTypeOf(calls.mongodb).returns.toEqualTypeOf<Sessions<MongodbTransaction<ClientSession, Db>>>()
+  expectTypeOf(calls.kysely).returns.toExtend<Sessions>()
 })
 
 test('a pool of another driver does not compile', () => {

@@ -35,6 +35,13 @@ describe('the check of imports', () => {
     ['src/adapters/pg.ts', `import { type Plan } from '../emit.ts'`, 'adapters import core, and only types'],
     ['src/adapters/pg.ts', `import type { Pool } from 'pg'`, 'src imports no package'],
     ['src/adapters/pg.ts', `export type Pool = import('pg').Pool`, 'src imports no package'],
+    ['src/locks/rows.ts', `import { sessions } from '../adapters/pg.ts'`, 'algorithms know no adapter'],
+    ['src/locks.ts', `import { createLocks } from './entries/pg.ts'`, 'nobody imports an entry'],
+    [
+      'src/entries/pg.ts',
+      `import { row } from '../dialects/a/row.ts'`,
+      'only registry.ts reaches into a dialect',
+    ],
     ['src/emit.ts', `import { row } from './dialects/a/row.ts'`, 'only registry.ts reaches into a dialect'],
     ['src/emit.ts', `export * from './index.ts'`, 'nobody imports the index'],
     ['src/emit.ts', `import 'mysql2/promise'`, 'src imports no package'],
@@ -51,6 +58,11 @@ describe('the check of imports', () => {
         `import { b } from './b.ts'`,
         `import { createHash } from 'node:crypto'`,
         `// from '../emit.ts'`,
+      ),
+      planted(
+        'src/entries/pg.ts',
+        `import { sessions } from '../adapters/pg.ts'`,
+        `import { joinLocks } from '../locks.ts'`,
       ),
       planted(
         'src/dialects/a/index.ts',

@@ -59,6 +59,8 @@ function problemOf({ from, to, isType }: Import): string | undefined {
   if (within(from, 'adapters') && !isType && !within(to, 'core', 'adapters')) {
     return 'adapters import core, and only types from elsewhere'
   }
+  if (within(from, 'locks') && within(to, 'adapters')) return 'algorithms know no adapter'
+  if (within(to, 'entries') && !within(from, 'entries')) return 'nobody imports an entry'
   const isPartOfDialect = /^src\/dialects\/[^/]+\//.test(to)
   if (isPartOfDialect && !within(from, 'dialects') && from !== 'src/registry.ts') {
     return 'only registry.ts reaches into a dialect'

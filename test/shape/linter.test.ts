@@ -44,9 +44,16 @@ describe('the linter', () => {
     ],
     [
       'src/adapters/x.ts',
-      ['../dialects/sql.ts', '../emit.ts', '@duckdb/node-api'],
+      ['../dialects/sql.ts', '../emit.ts', '../entries/x.ts', '@duckdb/node-api'],
       ['../core/a.ts', './y.ts'],
     ],
+    [
+      'src/locks/x.ts',
+      ['../adapters/x.ts', '../entries/x.ts', 'pg'],
+      ['../core/a.ts', '../dialects/dialect.ts', './y.ts'],
+    ],
+    ['src/entries/x.ts', ['../index.ts', 'pg'], ['../adapters/x.ts', '../locks.ts', '../locks/y.ts']],
+    ['src/locks.ts', ['./entries/x.ts', 'pg'], ['./emit.ts', './locks/y.ts', './registry.ts']],
     ['src/emit.ts', ['./dialects/x/index.ts', './index.ts', 'mongodb'], ['./core/a.ts', './registry.ts']],
     ['src/registry.ts', ['better-sqlite3'], ['./dialects/x/index.ts', './core/a.ts']],
   ])('refuses imports against the direction in %s, and no others', async (path, wrong, right) => {

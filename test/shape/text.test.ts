@@ -31,7 +31,7 @@ describe('the check of text', () => {
     ).toEqual(['src/dialects/mysql/row.ts:1 names postgres'])
   })
 
-  test('leaves alone comments, imports, longer words, the registry and an adapter that is called the same', () => {
+  test('leaves alone comments, imports, longer words, the registry, an entry and an adapter that is called the same', () => {
     const innocent = planted(
       'src/emit.ts',
       `import { x } from './dialects/mysql/row.ts'`,
@@ -41,8 +41,11 @@ describe('the check of text', () => {
     const registered = planted('src/registry.ts', `export const registry = { mysql: 'mysql' }`)
     const adapter = planted('src/adapters/mysql.ts', `export const dialect = 'mysql'`)
     const ofAdapter = planted('src/adapters/mysql-pool.ts', `export const dialect = 'mysql'`)
+    const entry = planted('src/entries/driver.ts', `export const dialects = ['mysql', 'postgres']`)
     expect(
-      [innocent, registered, adapter, ofAdapter].flatMap((source) => dialectNameProblems(source, names)),
+      [innocent, registered, adapter, ofAdapter, entry].flatMap((source) =>
+        dialectNameProblems(source, names),
+      ),
     ).toEqual([])
   })
 

@@ -18,7 +18,8 @@ export function anyProblems(source: Source): readonly string[] {
 
 /**
  * Each place where shared code, or another dialect's, says a dialect's name: in a string, a type, a comparison or as a
- * name of its own. Comments may, and so may the registry and an adapter that is called the same.
+ * name of its own. Comments may, and so may the registry, an adapter that is called the same, and the entries, which
+ * say what their driver reaches.
  */
 export function dialectNameProblems(source: Source, dialects: readonly string[]): readonly string[] {
   if (source.path === 'src/registry.ts') return []
@@ -32,10 +33,10 @@ export function dialectNameProblems(source: Source, dialects: readonly string[])
   })
 }
 
-/** The dialect's folder, the adapter for the driver of that name, and the files that belong to that adapter. */
+/** The dialect's folder, the adapter for the driver of that name, the files of that adapter, and the entries. */
 function isAtHome({ path }: Source, name: string): boolean {
-  return [`src/dialects/${name}/`, `src/adapters/${name}.ts`, `src/adapters/${name}-`].some((home) =>
-    path.startsWith(home),
+  return [`src/dialects/${name}/`, `src/adapters/${name}.ts`, `src/adapters/${name}-`, 'src/entries/'].some(
+    (home) => path.startsWith(home),
   )
 }
 

@@ -1,0 +1,96 @@
+import type { Session } from '../core/session.ts'
+import type { Row, SqlStatement } from '../core/statement.ts'
+import type { KyselyConnection } from './kysely-connection.ts'
+import type { DriverTraits } from './traits.ts'
+import { nothingToCommit, type Failure } from './transaction-end.ts'
+import { undoneOnError } from './transaction-start.ts'
+
+/** How a transaction is begun and ended on a connection of Kysely's. */
+export type TransactionControl = Pick<Session, 'begin' | 'commit' | 'rollback'>
+
+export interface ControlParts {
+  readonly send: (statement: SqlStatement) => Promise<readonly Row[]>
+  readonly failure: Failure
+  readonly driver: DriverTraits
+}
+
+/**
+ * By statements of our own where statements can: Kysely has no word for IMMEDIATE, and none that brings a lock timeout
+ * along. Otherwise by the methods of the connection.
+ */
+export function transactionControl(connection: KyselyConnection, parts: ControlParts): TransactionControl {
+  return connection.beginTransaction === undefined ? byStatements(parts) : byMethods(connection, parts)
+}
+
+function byStatements({ send, failure, driver }: ControlParts): TransactionControl {
+  return {
+    begin: async (start = {}) => {
+      const texts = driver.begin(start) ?? []
+      failure.forget()
+      const begin = async (): Promise<readonly Row[]> => {
+        let rows: readonly Row[] = []
+        for (const text of texts) rows = await send(plain(text))
+        return rows
+      }
+      return undoneOnError(begin, () => send(plain('ROLLBACK')))
+    },
+    commit: async () => {
+      const { error } = failure
+      // In a transaction that is still good, this works.
+      const probe = async (): Promise<void> => {
+        await send(plain('SAVEPOINT holdfast'))
+        await send(plain('RELEASE SAVEPOINT holdfast'))
+      }
+      if (error !== undefined && !(await succeeds(probe()))) throw nothingToCommit(error)
+      await send(plain('COMMIT'))
+    },
+    rollback: async () => {
+      await send(plain('ROLLBACK')).catch(async (error: unknown) => {
+        // SQLite may have rolled back by itself, and refuses to do it again. It never refuses within a savepoint.
+        const again = send(plain('SAVEPOINT holdfast')).then(() => send(plain('ROLLBACK')))
+        if (!(await succeeds(again))) throw error
+      })
+    },
+  }
+}
+
+/** A driver such as tedious wraps each statement in a procedure, in which a BEGIN cannot stay open. */
+function byMethods(
+  connection: KyselyConnection,
+  { send, failure, driver }: ControlParts,
+): TransactionControl {
+  let hasBegun = false
+  return {
+    begin: async (start = {}) => {
+      driver.begin(start)
+      failure.forget()
+      await connection.beginTransaction?.({})
+      hasBegun = true
+      return []
+    },
+    commit: async () => {
+      hasBegun = false
+      await connection.commitTransaction?.()
+    },
+    rollback: async () => {
+      if (!hasBegun) return
+      hasBegun = false
+      await connection.rollbackTransaction?.().catch(async (refusal: unknown) => {
+        // After a deadlock the server has rolled back by itself, and refuses to do it again.
+        const [row] = await send(plain('SELECT @@TRANCOUNT AS open'))
+        if (row?.open !== 0) throw refusal
+      })
+    },
+  }
+}
+
+export function plain(text: string): SqlStatement {
+  return { sql: text, params: [] }
+}
+
+export function succeeds(attempt: Promise<unknown>): Promise<boolean> {
+  return attempt.then(
+    () => true,
+    () => false,
+  )
+}

@@ -1,0 +1,21 @@
+import { sessions, type SqliteDatabase } from '../adapters/better-sqlite3.ts'
+import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
+
+export { sessions, traits, type SqliteDatabase, type SqliteStatement } from '../adapters/better-sqlite3.ts'
+export { withTxRetry, type Locks, type LocksOptions, type RowOptionsOf, type WaitOf } from '../locks.ts'
+export type { Retry, TransactionOptions } from '../locks/options.ts'
+export type { LockPlaces, RowQuery, SqlQuery } from '../locks/query.ts'
+export type { LockedRows, RowOptions } from '../locks/rows.ts'
+
+/**
+ * Locks on an SQLite database. The work receives the handle.
+ *
+ * A function opens a handle for each transaction; a handle is shared by one transaction after another, and by whatever
+ * the application runs on it meanwhile, so prefer the function.
+ */
+export function createLocks<Database extends SqliteDatabase>(
+  source: Database | (() => Database),
+  options?: LocksOptions<'sqlite'>,
+): Locks<Database, 'sqlite'> {
+  return joinLocks(sessions(source), ['sqlite'], options)
+}

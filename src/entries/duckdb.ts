@@ -1,0 +1,26 @@
+import { sessions, type DuckdbConnection, type DuckdbInstance } from '../adapters/duckdb.ts'
+import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
+
+export {
+  sessions,
+  type DuckdbConnection,
+  type DuckdbInstance,
+  type DuckdbResult,
+  type DuckdbStatement,
+} from '../adapters/duckdb.ts'
+export { withTxRetry, type Locks, type LocksOptions, type RowOptionsOf, type WaitOf } from '../locks.ts'
+export type { Retry, TransactionOptions } from '../locks/options.ts'
+export type { LockPlaces, RowQuery, SqlQuery } from '../locks/query.ts'
+export type { LockedRows, RowOptions } from '../locks/rows.ts'
+
+/**
+ * Locks on a DuckDB database that this process has open. The work receives a connection of its own.
+ *
+ * Take the instance from `DuckDBInstance.fromCache`: two instances of one file know nothing of each other.
+ */
+export function createLocks<Connection extends DuckdbConnection>(
+  instance: DuckdbInstance<Connection>,
+  options?: LocksOptions<'duckdb'>,
+): Locks<Connection, 'duckdb'> {
+  return joinLocks(sessions(instance), ['duckdb'], options)
+}

@@ -1,0 +1,129 @@
+import { traits as sqlite } from '../adapters/better-sqlite3.ts'
+import type { KyselyInstance } from '../adapters/kysely-connection.ts'
+import { lockPlugin } from '../adapters/kysely-plugin.ts'
+import {
+  compileFor,
+  withLockWords,
+  type CompiledSelect,
+  type KyselyCompiler,
+  type KyselySelect,
+} from '../adapters/kysely-rows.ts'
+import { sessions, type DriverTraits, type TransactionOf } from '../adapters/kysely.ts'
+import { traits as mysql } from '../adapters/mysql2.ts'
+import { traits as pg } from '../adapters/pg.ts'
+import { traits as tedious } from '../adapters/tedious-traits.ts'
+import { LockUsageError } from '../core/errors.ts'
+import type { Plan } from '../core/plan.ts'
+import { unsupported } from '../core/support.ts'
+import type { Dialect } from '../dialects/dialect.ts'
+import { emitRows, meet, type Locks, type RowOptionsOf } from '../locks.ts'
+import type { OpenTransaction } from '../locks/port.ts'
+import type { LockedRows, RowOptions } from '../locks/rows.ts'
+import { registry } from '../registry.ts'
+
+export { sessions, type DriverTraits, type KyselyInstance, type TransactionOf } from '../adapters/kysely.ts'
+export { lockPlugin, type LockPlugin, type LockPluginOptions } from '../adapters/kysely-plugin.ts'
+export type { KyselySelect } from '../adapters/kysely-rows.ts'
+export { withTxRetry, type RowOptionsOf, type WaitOf } from '../locks.ts'
+export type { Retry, TransactionOptions } from '../locks/options.ts'
+export type { LockedRows, RowOptions } from '../locks/rows.ts'
+
+export type KyselyDialectName = 'postgres' | 'mysql' | 'mariadb' | 'sqlite' | 'mssql'
+
+/** The drivers that Kysely's own dialects sit on. */
+const drivers: Readonly<Record<KyselyDialectName, DriverTraits>> = {
+  postgres: pg,
+  mysql,
+  mariadb: mysql,
+  sqlite,
+  mssql: tedious,
+}
+
+/** What a dialect cannot do when Kysely sends its statements. */
+const through: { readonly [D in KyselyDialectName]?: Dialect } = { mssql: withoutSettings(registry.mssql) }
+
+/** A setting of the session cannot be changed by a driver that wraps each statement in a procedure. */
+function withoutSettings(dialect: Dialect): Dialect {
+  const refusal = unsupported(
+    "Kysely's driver sends each statement in a procedure, with which a lock timeout ends",
+    "use 'nowait', or holdfast/mssql",
+  )
+  return {
+    ...dialect,
+    cells: { ...dialect.cells, 'lock-timeout': refusal },
+    transaction: { ...dialect.transaction, lockTimeout: () => refusal },
+  }
+}
+
+export interface KyselyLocksOptions<D extends KyselyDialectName> {
+  /** Kysely does not tell which database it speaks to, and MySQL and MariaDB share one of its dialects. */
+  readonly dialect: D
+  /** As the server spells it. @default asked of the server once */
+  readonly version?: string
+}
+
+/** Locks through Kysely: the work receives Kysely's own transaction, on which `forUpdate()` and the like are portable. */
+export interface KyselyLocks<Trx, D extends KyselyDialectName> extends Pick<Locks<Trx, D>, 'transaction'> {
+  /** Locks the rows of a SELECT until the transaction ends, and gives them as they are once they are locked. */
+  readonly rows: <O>(tx: Trx, query: KyselySelect<O>, options?: RowOptionsOf<D>) => Promise<LockedRows<O>>
+}
+
+export function createLocks<Db extends KyselyInstance, D extends KyselyDialectName>(
+  db: Db,
+  options: KyselyLocksOptions<D>,
+): KyselyLocks<TransactionOf<Db>, D> {
+  const driver = driverOf(options.dialect)
+  const dialect = through[options.dialect] ?? options.dialect
+  // The plan of a lock call goes to the plugin beside the query: Kysely has no word for a timeout.
+  let told: Plan | undefined
+  const plugin = lockPlugin({
+    planFor: (request) => told ?? emitRows(openOr(meeting.current()), request),
+    requireTransaction: (plan) => checkAccess(plan, openOr(meeting.current())),
+  })
+  const meeting = meet(sessions(db, { driver, plugin }), [options.dialect], { ...options, dialect })
+  const readOf = <O>(
+    tx: KyselyCompiler,
+    query: KyselySelect<O>,
+    { plan, lock }: TimedLock,
+  ): CompiledSelect => {
+    // the setting is changed around the query, by whoever runs it
+    const { setting: _, ...bare } = plan
+    told = bare
+    try {
+      return compileFor(tx, plugin.transformQuery({ node: withLockWords(query, lock).toOperationNode() }))
+    } finally {
+      told = undefined
+    }
+  }
+  return {
+    transaction: meeting.transaction,
+    rows: async <O>(tx: TransactionOf<Db>, query: KyselySelect<O>, lock: RowOptionsOf<D> = {}) => {
+      const rows = await meeting.lockRows(tx, {
+        target: undefined,
+        options: lock,
+        readOf: (plan) => readOf(tx as KyselyCompiler, query, { plan, lock }),
+      })
+      return rows as unknown as LockedRows<O>
+    },
+  }
+}
+
+interface TimedLock {
+  readonly plan: Plan
+  readonly lock: RowOptions
+}
+
+function driverOf(dialect: KyselyDialectName): DriverTraits {
+  if (Object.hasOwn(drivers, dialect)) return drivers[dialect]
+  throw new LockUsageError('dialect', `${dialect as string} is not one of ${Object.keys(drivers).join(', ')}`)
+}
+
+function checkAccess({ begin }: Plan, { access }: OpenTransaction<unknown>): void {
+  if (begin === undefined || access === 'read-write') return
+  throw new LockUsageError('access', 'a transaction that only reads cannot lock rows on this database')
+}
+
+function openOr<Trx>(open: OpenTransaction<Trx> | undefined): OpenTransaction<Trx> {
+  if (open !== undefined) return open
+  throw new LockUsageError('tx', 'a lock lasts as long as a transaction: take it inside of locks.transaction')
+}

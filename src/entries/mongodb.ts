@@ -1,0 +1,64 @@
+import {
+  sessions,
+  type MongodbClient,
+  type MongodbDatabase,
+  type MongodbSession,
+  type MongodbSessionOptions,
+  type MongodbTransaction,
+} from '../adapters/mongodb.ts'
+import type { Row } from '../core/statement.ts'
+import { emitRows, meet, type Locks, type LocksOptions, type RowOptionsOf } from '../locks.ts'
+import { isDocumentQuery, lockDocuments, type DocumentQuery } from '../locks/documents.ts'
+import { isTarget, lockingRead, type RowQuery } from '../locks/query.ts'
+import type { LockedRows, RowOptions } from '../locks/rows.ts'
+
+export {
+  sessions,
+  type MongodbClient,
+  type MongodbDatabase,
+  type MongodbSession,
+  type MongodbSessionOptions,
+  type MongodbTransaction,
+} from '../adapters/mongodb.ts'
+export { withTxRetry, type Locks, type LocksOptions, type RowOptionsOf, type WaitOf } from '../locks.ts'
+export type { DocumentQuery } from '../locks/documents.ts'
+export type { Retry, TransactionOptions } from '../locks/options.ts'
+export type { LockPlaces, RowQuery, SqlQuery } from '../locks/query.ts'
+export type { LockedRows, RowOptions } from '../locks/rows.ts'
+
+export interface MongodbLocksOptions extends LocksOptions<'mongodb'>, MongodbSessionOptions {}
+
+/** Locks on MongoDB, where rows are documents, and a filter can name them too. */
+export interface MongodbLocks<Tx> extends Locks<Tx, 'mongodb'> {
+  readonly rows: <R extends object = Row>(
+    tx: Tx,
+    query: RowQuery | DocumentQuery,
+    options?: RowOptionsOf<'mongodb'>,
+  ) => Promise<LockedRows<R>>
+}
+
+/** Locks on a MongoDB replica set. The work receives `{ session, db }`: pass the session to every call. */
+export function createLocks<S extends MongodbSession, D extends MongodbDatabase<S>>(
+  client: MongodbClient<S, D>,
+  options: MongodbLocksOptions = {},
+): MongodbLocks<MongodbTransaction<S, D>> {
+  type Tx = MongodbTransaction<S, D>
+  const { transaction, find, lockRows } = meet(sessions(client, options), ['mongodb'], options)
+  const lock = (tx: Tx, query: RowQuery, rowOptions: RowOptions): Promise<LockedRows<Row>> => {
+    const target = isTarget(query) ? query : undefined
+    return lockRows(tx, { target, options: rowOptions, readOf: (plan) => lockingRead(query, plan) })
+  }
+  return {
+    transaction,
+    rows: async <R extends object>(tx: Tx, query: RowQuery | DocumentQuery, rowOptions: RowOptions = {}) => {
+      if (!isDocumentQuery(query)) return (await lock(tx, query, rowOptions)) as LockedRows<R>
+      const open = find(tx)
+      const locked = await lockDocuments(open, query, {
+        options: rowOptions,
+        planFor: (target) => emitRows(open, rowOptions, target),
+        lock: (target) => lock(tx, target, rowOptions),
+      })
+      return locked as LockedRows<R>
+    },
+  }
+}

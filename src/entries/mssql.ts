@@ -1,0 +1,29 @@
+import {
+  sessions,
+  type MssqlPool,
+  type MssqlSessionOptions,
+  type MssqlTransaction,
+} from '../adapters/mssql.ts'
+import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
+
+export {
+  isolationLevels,
+  sessions,
+  type MssqlPool,
+  type MssqlSessionOptions,
+  type MssqlTransaction,
+} from '../adapters/mssql.ts'
+export { withTxRetry, type Locks, type LocksOptions, type RowOptionsOf, type WaitOf } from '../locks.ts'
+export type { Retry, TransactionOptions } from '../locks/options.ts'
+export type { LockPlaces, RowQuery, SqlQuery } from '../locks/query.ts'
+export type { LockedRows, RowOptions } from '../locks/rows.ts'
+
+export interface MssqlLocksOptions extends LocksOptions<'mssql'>, MssqlSessionOptions {}
+
+/** Locks on the SQL Server that a connected `mssql` pool reaches. The work receives the driver's `Transaction`. */
+export function createLocks<Transaction extends MssqlTransaction>(
+  pool: MssqlPool<Transaction>,
+  options: MssqlLocksOptions = {},
+): Locks<Transaction, 'mssql'> {
+  return joinLocks(sessions(pool, options), ['mssql'], options)
+}

@@ -1,0 +1,29 @@
+import { sessions, type Mysql2Connection, type Mysql2Pool } from '../adapters/mysql2.ts'
+import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
+
+export {
+  sessions,
+  traits,
+  type Mysql2Connection,
+  type Mysql2Pool,
+  type Mysql2Query,
+} from '../adapters/mysql2.ts'
+export { withTxRetry, type Locks, type LocksOptions, type RowOptionsOf, type WaitOf } from '../locks.ts'
+export type { Retry, TransactionOptions } from '../locks/options.ts'
+export type { LockPlaces, RowQuery, SqlQuery } from '../locks/query.ts'
+export type { LockedRows, RowOptions } from '../locks/rows.ts'
+
+/** What the driver reaches. */
+const dialects: readonly ('mysql' | 'mariadb')[] = ['mysql', 'mariadb']
+
+/**
+ * Locks on the MySQL or MariaDB server that a `mysql2/promise` pool reaches; the server says which of the two it is,
+ * unless it is told. The work receives one of the pool's connections.
+ */
+export function createLocks<
+  Connection extends Mysql2Connection,
+  Dialect extends 'mysql' | 'mariadb' = 'mysql' | 'mariadb',
+>(pool: Mysql2Pool<Connection>, options?: LocksOptions<Dialect>): Locks<Connection, Dialect> {
+  // the type is narrower only when the dialect is told, and then the list is not used
+  return joinLocks(sessions(pool), dialects as readonly Dialect[], options)
+}

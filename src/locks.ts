@@ -1,0 +1,139 @@
+import type { Plan } from './core/plan.ts'
+import type { Target, Wait } from './core/request.ts'
+import type { Sessions } from './core/session.ts'
+import type { Row } from './core/statement.ts'
+import type { Unsupported } from './core/support.ts'
+import type { Dialect } from './dialects/dialect.ts'
+import { emit } from './emit.ts'
+import { identify } from './locks/identify.ts'
+import { createNeeds } from './locks/needs.ts'
+import type { TransactionOptions } from './locks/options.ts'
+import type { OpenTransaction } from './locks/port.ts'
+import { isTarget, lockingRead, type RowQuery } from './locks/query.ts'
+import { lockRows, type LockedRows, type LockingRead, type RowOptions } from './locks/rows.ts'
+import { createScope } from './locks/scope.ts'
+import { runTransaction } from './locks/transaction.ts'
+import { findDialect, type DialectName, type Registry } from './registry.ts'
+
+/** What `createLocks` may be told of the server. What is left out is asked of the server once. */
+export interface LocksOptions<D extends DialectName> {
+  readonly dialect?: D | Dialect
+  /** As the server spells it. */
+  readonly version?: string
+}
+
+/** The ways to wait that at least one of the dialects has. */
+export type WaitOf<D extends DialectName> =
+  | Exclude<Wait, 'skip'>
+  | (Registry[D]['cells']['skip-locked'] extends Unsupported ? never : 'skip')
+
+/** Row lock options that the dialects can give. */
+export type RowOptionsOf<D extends DialectName> = Omit<RowOptions, 'wait'> & {
+  /** @default 'block' */
+  readonly wait?: WaitOf<D>
+}
+
+/** Locks on one database. `Tx` is what the driver or query library calls a transaction. */
+export interface Locks<Tx, D extends DialectName = DialectName> {
+  /**
+   * Runs `work` in a transaction, and again from the start when it lost against another transaction.
+   *
+   * Rejects with what `work` threw; with {@link RetryableTransactionError} when every attempt was lost; with
+   * {@link CommitOutcomeUnknownError} when the connection broke at COMMIT and nobody can tell whether it is stored.
+   */
+  readonly transaction: <T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions) => Promise<T>
+  /**
+   * Locks rows until the transaction ends, and gives them as they are once they are locked.
+   *
+   * Rejects with {@link LockNotAvailableError} or {@link LockTimeoutError} when another holds them, as asked.
+   */
+  readonly rows: <R extends object = Row>(
+    tx: Tx,
+    query: RowQuery,
+    options?: RowOptionsOf<D>,
+  ) => Promise<LockedRows<R>>
+}
+
+/** The same as `locks.transaction`, as a function. */
+export function withTxRetry<Tx, T>(
+  locks: Pick<Locks<Tx>, 'transaction'>,
+  work: (tx: Tx) => Promise<T>,
+  options?: TransactionOptions,
+): Promise<T> {
+  return locks.transaction(work, options)
+}
+
+/** Joins an adapter's sessions with the dialects that its driver can reach. */
+export function joinLocks<Tx, D extends DialectName>(
+  sessions: Sessions<Tx>,
+  dialects: readonly D[],
+  options?: LocksOptions<D>,
+): Locks<Tx, D> {
+  const meeting = meet(sessions, dialects, options)
+  return {
+    transaction: meeting.transaction,
+    rows: async <R extends object>(tx: Tx, query: RowQuery, rowOptions: RowOptionsOf<D> = {}) => {
+      const target = isTarget(query) ? query : undefined
+      const locked = await meeting.lockRows(tx, {
+        target,
+        options: rowOptions,
+        readOf: (plan) => lockingRead(query, plan),
+      })
+      return locked as LockedRows<R>
+    },
+  }
+}
+
+/** A call for row locks, before the server is known. */
+export interface RowsCall {
+  readonly target: Target | undefined
+  readonly options: RowOptions
+  /** The statement that reads and locks by this plan. */
+  readonly readOf: (plan: Plan) => LockingRead
+}
+
+/** The algorithms on one database, for those who give them a face. */
+export interface Meeting<Tx> {
+  readonly transaction: Locks<Tx>['transaction']
+  readonly lockRows: (tx: Tx, call: RowsCall) => Promise<LockedRows<Row>>
+  /** The transaction that is open in this chain of calls. */
+  readonly current: () => OpenTransaction<Tx> | undefined
+  /** The open transaction of a `tx`. */
+  readonly find: (tx: Tx) => OpenTransaction<Tx>
+}
+
+/** Where a dialect, an adapter and the algorithms meet. */
+export function meet<Tx, D extends DialectName>(
+  sessions: Sessions<Tx>,
+  dialects: readonly D[],
+  { dialect, version }: LocksOptions<D> = {},
+): Meeting<Tx> {
+  const candidates = dialect === undefined ? dialects.map(findDialect) : [findDialect(dialect)]
+  const scope = createScope<Tx>()
+  const port = { sessions, server: identify({ dialects: candidates, version }) }
+  const needs = createNeeds(port)
+  return {
+    transaction: (work, options) => runTransaction({ port, scope, candidates }, work, options),
+    lockRows: async (tx, { target, options, readOf }) => {
+      const open = scope.find(tx)
+      const plan = emitRows(open, options, target)
+      return lockRows(open, { plan, read: readOf(plan), options, needs })
+    },
+    current: scope.current,
+    find: scope.find,
+  }
+}
+
+/** The plan for a row lock in a transaction that is open. */
+export function emitRows(
+  { dialect, version }: OpenTransaction<unknown>,
+  { savepoint: _, ...lock }: RowOptions,
+  target?: Target,
+): Plan {
+  const category = lock.mode === 'shared' ? 'row-shared' : 'row-exclusive'
+  return emit(
+    { dialect, version: version.join('.') },
+    category,
+    target === undefined ? lock : { ...lock, target },
+  )
+}

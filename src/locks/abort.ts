@@ -1,0 +1,35 @@
+/**
+ * What `work` gives, unless the signal aborts first: then `interrupt` runs and the signal's reason is thrown, without
+ * waiting for work that may never end.
+ */
+export async function untilAborted<T>(
+  work: Promise<T>,
+  signal: AbortSignal | undefined,
+  interrupt: () => void,
+): Promise<T> {
+  if (signal === undefined) return work
+  const { aborted, stop } = abortOf(signal)
+  try {
+    const first = await Promise.race([work, aborted])
+    if (first !== aborting) return first
+    interrupt()
+    throw signal.reason
+  } finally {
+    stop()
+    work.catch(() => {}) // whoever aborted has the reason instead
+  }
+}
+
+const aborting = Symbol('aborted')
+
+function abortOf(signal: AbortSignal): {
+  readonly aborted: Promise<typeof aborting>
+  readonly stop: () => void
+} {
+  const listening = new AbortController()
+  const aborted = new Promise<typeof aborting>((resolve) => {
+    if (signal.aborted) resolve(aborting)
+    else signal.addEventListener('abort', () => resolve(aborting), { once: true, signal: listening.signal })
+  })
+  return { aborted, stop: () => listening.abort() }
+}

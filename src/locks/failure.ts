@@ -1,0 +1,50 @@
+import type { Classification } from '../core/classification.ts'
+import { classifyAmong, classifyFor } from '../core/classify.ts'
+import { isRetryable } from '../core/error-kind.ts'
+import {
+  LockError,
+  LockNotAvailableError,
+  LockTimeoutError,
+  RetryableTransactionError,
+} from '../core/errors.ts'
+import type { Dialect } from '../dialects/dialect.ts'
+
+/** What an error of the work or of the database means, and the error that the caller is to see. */
+export interface Failure extends Classification {
+  readonly error: unknown
+}
+
+/**
+ * A database error as the one class that says what to do about it; its `cause` is the driver's own error.
+ *
+ * What is not about locks stays as it was thrown.
+ */
+export function readFailure(error: unknown, from: Dialect | readonly Dialect[]): Failure {
+  const meaning = isList(from) ? classifyAmong(error, from) : classifyFor(error, from)
+  return { ...meaning, error: error instanceof LockError ? error : (lockError(meaning) ?? error) }
+}
+
+function isList(from: Dialect | readonly Dialect[]): from is readonly Dialect[] {
+  return Array.isArray(from)
+}
+
+function lockError({
+  kind,
+  code,
+  dialect = 'the database',
+  original: cause,
+}: Classification): LockError | undefined {
+  const from = code === undefined ? dialect : `${dialect} ${code}`
+  if (isRetryable(kind)) {
+    return new RetryableTransactionError(
+      kind,
+      `the transaction lost against another (${kind}; ${from}): run it again`,
+      { cause },
+    )
+  }
+  if (kind === 'lock-timeout')
+    return new LockTimeoutError(`the lock did not come free in time (${from})`, { cause })
+  if (kind === 'lock-not-available')
+    return new LockNotAvailableError(`the lock is held by another (${from})`, { cause })
+  return undefined
+}

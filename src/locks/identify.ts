@@ -1,0 +1,37 @@
+import { LockUsageError } from '../core/errors.ts'
+import type { Session } from '../core/session.ts'
+import type { Dialect } from '../dialects/dialect.ts'
+import type { Server } from './port.ts'
+
+/** The dialects that a driver can reach, and what the caller has told of the server. */
+export interface Candidates {
+  readonly dialects: readonly Dialect[]
+  readonly version: string | undefined
+}
+
+/** Says what the server is: as told, or as the server itself says when it is asked for the first time. */
+export function identify({ dialects, version }: Candidates): (session: Session) => Promise<Server> {
+  let known: Server | undefined
+  return async (session) => {
+    known ??= told(dialects, version) ?? (await ask(dialects, session))
+    return known
+  }
+}
+
+function told([first, ...others]: readonly Dialect[], version: string | undefined): Server | undefined {
+  if (first === undefined || others.length > 0 || version === undefined) return undefined
+  return { dialect: first, version: first.readVersion(version) }
+}
+
+async function ask(dialects: readonly Dialect[], session: Session): Promise<Server> {
+  for (const dialect of dialects) {
+    const [row] = await session.run(dialect.identity.ask)
+    const text = row && dialect.identity.version(row)
+    if (text !== undefined) return { dialect, version: dialect.readVersion(text) }
+  }
+  const names = dialects.map(({ name }) => name).join(' or ')
+  throw new LockUsageError(
+    'dialect',
+    `the server does not say that it is ${names}: tell the dialect and its version`,
+  )
+}

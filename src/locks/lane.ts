@@ -1,0 +1,58 @@
+import { LockTimeoutError } from '../core/errors.ts'
+import type { Deadline } from '../core/deadline.ts'
+
+/** The waiters of each lane, the one whose turn it is first. A lane without any is not there. */
+export type Lanes = Map<string, (() => void)[]>
+
+const lanesOfThisProcess: Lanes = new Map()
+
+/**
+ * Waits for this caller's turn in a lane, in the order of asking. Gives what ends the turn.
+ *
+ * Only one transaction at a time can write to an SQLite database: those of one process would otherwise wake each
+ * other up and starve the unlucky. Leaves the line when the signal aborts or the time is over.
+ */
+export async function takeTurn(
+  lane: string,
+  { deadline, signal }: { deadline: Deadline; signal: AbortSignal | undefined },
+  lanes: Lanes = lanesOfThisProcess,
+): Promise<() => void> {
+  signal?.throwIfAborted()
+  const line = lanes.get(lane) ?? []
+  lanes.set(lane, line)
+  const leave = (waiter: () => void): void => {
+    const place = line.indexOf(waiter)
+    if (place < 0) return // ended before: the lane may have a line of others by now
+    line.splice(place, 1)
+    if (line.length === 0) lanes.delete(lane)
+    else if (place === 0) line[0]?.()
+  }
+  return new Promise((resolve, reject) => {
+    // In a new round of the event loop: a driver that never waits would otherwise run the whole line in one round.
+    const waiter = (): void => {
+      setImmediate(() => {
+        stopWaiting()
+        resolve(() => leave(waiter))
+      })
+    }
+    const giveUp = (why: Error): void => {
+      stopWaiting()
+      leave(waiter)
+      reject(why)
+    }
+    const onAbort = (): void => giveUp(signal?.reason as Error)
+    const remainingMs = deadline.remainingMs()
+    const timer = Number.isFinite(remainingMs) ? setTimeout(() => giveUp(tooLate()), remainingMs) : undefined
+    const stopWaiting = (): void => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+    }
+    signal?.addEventListener('abort', onAbort, { once: true })
+    line.push(waiter)
+    if (line[0] === waiter) waiter()
+  })
+}
+
+function tooLate(): LockTimeoutError {
+  return new LockTimeoutError('the database was locked by others of this process')
+}

@@ -1,0 +1,27 @@
+import type { Deadline } from '../core/deadline.ts'
+import type { Session, Sessions } from '../core/session.ts'
+import type { Version } from '../core/version.ts'
+import type { Dialect } from '../dialects/dialect.ts'
+
+/** A database as the lock algorithms see it: what it speaks, and where its connections come from. */
+export interface Port<Tx> {
+  readonly sessions: Sessions<Tx>
+  /** What the server is: told by the caller, or asked of the server once. */
+  readonly server: (session: Session<Tx>) => Promise<Server>
+}
+
+export interface Server {
+  readonly dialect: Dialect
+  readonly version: Version
+}
+
+/** A transaction that is under way, for those who are given its `tx`. */
+export interface OpenTransaction<Tx> extends Server {
+  readonly session: Session<Tx>
+  readonly signal: AbortSignal | undefined
+  readonly access: 'read-write' | 'read-only'
+  /** Until when BEGIN may wait, where it is BEGIN that takes the lock. */
+  readonly deadline: Deadline
+  /** The session is in a state that nobody knows: it must not go back to the pool. */
+  readonly doubt: (why: unknown) => void
+}

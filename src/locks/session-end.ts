@@ -1,0 +1,23 @@
+import type { Session } from '../core/session.ts'
+
+/** How a session ends: given back as clean as it came, or destroyed because nobody knows what it still holds. */
+export interface SessionEnd {
+  readonly doubt: (why: unknown) => void
+  /** Never rejects: what became of the work is known by then, and is what the caller has to hear. */
+  readonly end: () => Promise<void>
+}
+
+export function sessionEnd(session: Session): SessionEnd {
+  let reason: Error | undefined
+  return {
+    doubt: (why) => {
+      reason ??= why instanceof Error ? why : new Error(String(why))
+    },
+    end: async () => {
+      const ended = reason === undefined ? session.release() : session.destroy(reason)
+      await ended.catch((error: unknown) => {
+        process.emitWarning(`a connection could not be given back: ${String(error)}`, 'HoldfastWarning')
+      })
+    },
+  }
+}

@@ -1,0 +1,37 @@
+import { restoreStatement, type SettingChange } from '../core/plan.ts'
+import type { Session } from '../core/session.ts'
+
+export interface SettingUse<T> {
+  readonly work: () => Promise<T>
+  readonly doubt: (why: unknown) => void
+  readonly signal: AbortSignal | undefined
+}
+
+/**
+ * Runs `work` with a session's setting changed, and puts the old value back, also after an error.
+ *
+ * A setting that cannot be put back leaves the session in doubt: it must not go to anybody else. Neither must one whose
+ * work was aborted: a statement may still wait there for a lock, and what puts the setting back would wait behind it.
+ */
+export async function withSetting<T>(
+  session: Session,
+  setting: SettingChange | undefined,
+  { work, doubt, signal }: SettingUse<T>,
+): Promise<T> {
+  if (setting === undefined) return work()
+  const saved = setting.read && (await session.run(setting.read))[0]?.saved
+  const restore = restoreStatement(setting, saved)
+  await session.run(setting.apply)
+  const putBack = async (): Promise<void> => {
+    if (signal?.aborted === true) doubt(signal.reason)
+    else await session.run(restore).catch(doubt)
+  }
+  try {
+    const result = await work()
+    await putBack()
+    return result
+  } catch (error) {
+    if (setting.endsWithError !== true) await putBack()
+    throw error
+  }
+}

@@ -1,0 +1,111 @@
+import mysql from 'mysql2/promise'
+import pg from 'pg'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+import { CommitOutcomeUnknownError } from '../../src/core/errors.ts'
+import { createLocks as createMysqlLocks } from '../../src/entries/mysql2.ts'
+import { createLocks as createPgLocks } from '../../src/entries/pg.ts'
+import type { TransactionOptions } from '../../src/locks/options.ts'
+import { describeEngines, until, type EngineContext } from '../engines/use.ts'
+import { startCuttingProxy, type Cut, type CuttingProxy } from './cutting-proxy.ts'
+
+/** Adds a journal row in a transaction through the proxy. */
+interface Writer {
+  readonly write: (options?: TransactionOptions) => Promise<void>
+  readonly end: () => Promise<void>
+}
+
+const insert = 'INSERT INTO journal VALUES (1)'
+
+const writers: Readonly<Record<string, (url: string) => Writer>> = {
+  postgres: (url) => {
+    const pool = new pg.Pool({ connectionString: url, max: 2 })
+    pool.on('error', () => {})
+    const locks = createPgLocks(pool)
+    return {
+      write: (options) => locks.transaction(async (tx) => void (await tx.query(insert)), options),
+      end: () => pool.end(),
+    }
+  },
+  mysql: mysqlWriter,
+  mariadb: mysqlWriter,
+}
+
+function mysqlWriter(url: string): Writer {
+  const pool = mysql.createPool({ uri: url, connectionLimit: 2 })
+  const locks = createMysqlLocks(pool)
+  return {
+    write: (options) => locks.transaction(async (tx) => void (await tx.query(insert)), options),
+    end: () => pool.end(),
+  }
+}
+
+describeEngines(specs, { only: Object.keys(writers) })
+
+function specs(context: EngineContext): void {
+  let proxy: CuttingProxy
+  let writer: Writer
+
+  beforeEach(async () => {
+    const session = await context.engine.open()
+    for (const text of ['DROP TABLE IF EXISTS journal', 'CREATE TABLE journal (n INTEGER)']) {
+      await session.run({ sql: text, params: [] })
+    }
+    await session.close()
+    proxy = await startCuttingProxy(context.engine.server.url)
+    writer = writers[context.name]?.(proxy.url) ?? expect.unreachable('an engine without a writer')
+  })
+
+  afterEach(async () => {
+    await writer.end()
+    await proxy.close()
+    await until(async () => (await context.engine.leftovers()).length === 0, `${context.name} holds nothing`)
+  })
+
+  const journal = async (): Promise<number> => {
+    const session = await context.engine.open()
+    const rows = await session.run({ sql: 'SELECT n FROM journal', params: [] })
+    await session.close()
+    return rows.length
+  }
+
+  const lose = async (when: Cut, options?: TransactionOptions): Promise<unknown> => {
+    await writer.write().then(() => undefined) // the server's version is known from here on
+    proxy.cutAt('COMMIT', when)
+    return writer.write(options).then(
+      () => 'committed',
+      (error: unknown) => error,
+    )
+  }
+
+  test('a connection that is lost before COMMIT was sent is another attempt', async () => {
+    proxy.cutAt(insert, 'before')
+    await writer.write()
+    expect(await journal()).toBe(1)
+  })
+
+  if (context.name === 'postgres') {
+    test.each(['before', 'after'] as const)(
+      'the server is asked when the answer to COMMIT is lost (%s)',
+      async (when) => {
+        expect(await lose(when)).toBe('committed')
+        expect(await journal()).toBe(2)
+      },
+    )
+  } else {
+    test.each(['before', 'after'] as const)('nothing is repeated when nobody can tell (%s)', async (when) => {
+      expect(await lose(when)).toBeInstanceOf(CommitOutcomeUnknownError)
+      await until(async () => (await journal()) === (when === 'after' ? 2 : 1), 'the true outcome')
+    })
+
+    test('what the caller finds out decides: it is stored', async () => {
+      expect(await lose('after', { verifyCommit: async () => (await journal()) === 2 })).toBe('committed')
+      expect(await journal()).toBe(2)
+    })
+
+    test('what the caller finds out decides: it is not stored, and is run again', async () => {
+      expect(await lose('before', { verifyCommit: async () => (await journal()) === 2 })).toBe('committed')
+      expect(await journal()).toBe(2)
+    })
+  }
+}

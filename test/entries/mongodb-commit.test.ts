@@ -1,0 +1,63 @@
+import { MongoClient } from 'mongodb'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+import { createLocks } from '../../src/entries/mongodb.ts'
+import { withHeldName } from '../engines/held-name.ts'
+import { describeEngines, type EngineContext } from '../engines/use.ts'
+
+describeEngines(specs, { only: ['mongodb'] })
+
+function specs(context: EngineContext): void {
+  let client: MongoClient
+  beforeEach(async () => {
+    client = await MongoClient.connect(context.engine.server.url)
+    await client.db().createCollection('journal')
+  })
+  afterEach(async () => {
+    await client.db().dropCollection('journal')
+    await client.close()
+  })
+
+  /** Breaks the connection at COMMIT that many times. The fail point is one for the whole server. */
+  const breaking = (times: number, work: () => Promise<void>): Promise<void> =>
+    withHeldName(
+      'failCommand of MongoDB',
+      async () => {
+        const data = { failCommands: ['commitTransaction'], closeConnection: true }
+        await client.db('admin').command({ configureFailPoint: 'failCommand', mode: { times }, data })
+        try {
+          await work()
+        } finally {
+          await client.db('admin').command({ configureFailPoint: 'failCommand', mode: 'off' })
+        }
+      },
+      () => {},
+    )
+
+  test('only the commit is repeated when its answer is lost: the work runs once and is stored once', async () => {
+    let runs = 0
+    const locks = createLocks(client)
+    // the driver itself tries twice
+    await breaking(3, async () => {
+      await locks.transaction(async ({ session, db }) => {
+        runs += 1
+        await db.collection('journal').insertOne({ n: 1 }, { session })
+      })
+    })
+    expect(runs).toBe(1)
+    expect(await client.db().collection('journal').countDocuments()).toBe(1)
+  })
+
+  test('a commit whose answer never comes is not known, and the work is not repeated', async () => {
+    let runs = 0
+    const locks = createLocks(client)
+    await breaking(100, async () => {
+      const lost = locks.transaction(async ({ session, db }) => {
+        runs += 1
+        await db.collection('journal').insertOne({ n: 1 }, { session })
+      })
+      await expect(lost).rejects.toMatchObject({ name: 'CommitOutcomeUnknownError', code: 'COMMIT_UNKNOWN' })
+    })
+    expect(runs).toBe(1)
+  })
+}

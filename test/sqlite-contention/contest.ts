@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+
+import Database from 'better-sqlite3'
+
+import type { Gaps } from './gaps.ts'
+import type { Order, Way, WorkerReport } from './worker.ts'
+
+export interface Contest {
+  readonly way: Way
+  readonly file: string
+  readonly processes: number
+  readonly waiters: number
+  readonly windowMs: number
+}
+
+export interface Outcome {
+  readonly reports: readonly WorkerReport[]
+  /** The value that every transaction has added one to. */
+  readonly counter: number
+  readonly journalRows: number
+  /** What the event loop of a process that only looked on had to bear from the machine. */
+  readonly bystander: Gaps
+}
+
+/** Lets several processes write to one database file for as long as the window is, all from the same moment on. */
+export async function contest({ processes, ...order }: Contest): Promise<Outcome> {
+  createTables(order.file)
+  const workers = await Promise.all(Array.from({ length: processes }, () => startWorker(order)))
+  const look = await startWorker({ ...order, way: 'bystander', waiters: 1 })
+  const [bystander, ...reports] = await Promise.all([look, ...workers].map((go) => go()))
+  if (bystander === undefined) throw new Error('there is no bystander')
+  const database = new Database(order.file, { readonly: true })
+  const { n } = database.prepare('select n from counter').get() as { n: number }
+  const { rows } = database.prepare('select count(*) as rows from journal').get() as { rows: number }
+  database.close()
+  return { reports, counter: n, journalRows: rows, bystander: bystander.gaps }
+}
+
+function createTables(file: string): void {
+  const database = new Database(file)
+  database.pragma('journal_mode = wal')
+  database.exec('create table counter (n integer not null); insert into counter values (0)')
+  database.exec('create table journal (waiter text not null, n integer not null)')
+  database.close()
+}
+
+/** Starts a worker and waits until it is ready. Gives what lets it go. */
+async function startWorker(order: Order): Promise<() => Promise<WorkerReport>> {
+  const program = new URL('worker.ts', import.meta.url).pathname
+  const child = spawn(process.execPath, ['--import', 'tsx', program, JSON.stringify(order)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const line = async (): Promise<string> => {
+    const { value, done } = await lines.next()
+    if (done === true) throw new Error('the worker ended without a word')
+    return value
+  }
+  await line() // ready
+  return async () => {
+    child.stdin.write('go\n')
+    return JSON.parse(await line()) as WorkerReport
+  }
+}

@@ -1,0 +1,114 @@
+import { once } from 'node:events'
+import { setImmediate as nextRound, setTimeout as delay } from 'node:timers/promises'
+
+import Database from 'better-sqlite3'
+
+import { createLocks } from '../../src/entries/better-sqlite3.ts'
+import { watchEventLoop, type Gaps } from './gaps.ts'
+
+/**
+ * How a worker writes. `handles`: our locks, a handle for each transaction. `handle`: our locks, one handle for all.
+ * `by-hand`: no locks of ours, but `busy_timeout`. `bystander`: not at all, it only shows how busy the machine is.
+ */
+export type Way = 'handles' | 'handle' | 'by-hand' | 'bystander'
+
+export interface Order {
+  readonly file: string
+  readonly way: Way
+  readonly waiters: number
+  readonly windowMs: number
+}
+
+export interface WorkerReport {
+  /** Transactions that each waiter has finished within the window. */
+  readonly finished: readonly number[]
+  /** The longest time that any one transaction took, its wait included. */
+  readonly longestMs: number
+  /** How often each kind of BEGIN was sent, whether it succeeded or not. */
+  readonly begins: Readonly<Record<string, number>>
+  /** What was repeated, or failed, and why. */
+  readonly failures: readonly string[]
+  readonly gaps: Gaps
+  /** What the application's handle says afterwards. */
+  readonly busyTimeoutMs: number
+}
+
+const order = JSON.parse(process.argv[2] ?? '') as Order
+const begins: Record<string, number> = {}
+const failures: string[] = []
+
+function open(): Database.Database {
+  const count = (sql: unknown): void => {
+    const text = String(sql)
+    if (text.startsWith('BEGIN')) begins[text] = (begins[text] ?? 0) + 1
+  }
+  const database = new Database(order.file, { timeout: 5000, verbose: count })
+  database.pragma('synchronous = full') // the lock is held until the disk has answered
+  return database
+}
+
+/** The work: it loses an update if any two of these overlap. */
+function increment(database: Database.Database, waiter: string): void {
+  const { n } = database.prepare('select n from counter').get() as { n: number }
+  database.prepare('update counter set n = ?').run(n + 1)
+  database.prepare('insert into journal (waiter, n) values (?, ?)').run(waiter, n + 1)
+}
+
+type Transact = (waiter: string) => Promise<void>
+
+function byLocks(source: Database.Database | (() => Database.Database)): Transact {
+  const locks = createLocks(source)
+  const onRetry = ({ kind }: { kind: string }): void => void failures.push(kind)
+  return (waiter) => locks.transaction(async (tx) => increment(tx, waiter), { onRetry })
+}
+
+/** What an application writes that trusts `busy_timeout`. */
+function byHand(): Transact {
+  const database = open()
+  const transaction = database.transaction(increment)
+  return async (waiter) => {
+    await nextRound()
+    transaction.immediate(database, waiter)
+  }
+}
+
+async function work(transact: Transact, waiter: string): Promise<{ finished: number; longestMs: number }> {
+  const end = performance.now() + order.windowMs
+  let finished = 0
+  let longestMs = 0
+  for (let now = performance.now(); now < end; now = performance.now()) {
+    await transact(waiter).then(
+      () => (finished += 1),
+      (error: unknown) => failures.push(String(error)),
+    )
+    longestMs = Math.max(longestMs, performance.now() - now)
+  }
+  return { finished, longestMs }
+}
+
+// An application reads as well. Without a connection that stays, the last one to close would tidy the file up each time.
+const application = open()
+application.prepare('select n from counter').get()
+const ways: Record<Way, () => Transact> = {
+  handles: () => byLocks(open),
+  handle: () => byLocks(application),
+  'by-hand': byHand,
+  bystander: () => () => delay(1),
+}
+const transact = ways[order.way]()
+process.stdout.write('ready\n')
+await once(process.stdin, 'data')
+const stop = watchEventLoop()
+const names = Array.from({ length: order.waiters }, (_, index) => `${process.pid}.${index}`)
+const results = await Promise.all(names.map((name) => work(transact, name)))
+const report: WorkerReport = {
+  finished: results.map(({ finished }) => finished),
+  longestMs: Math.max(...results.map(({ longestMs }) => longestMs)),
+  begins,
+  failures,
+  gaps: stop(),
+  busyTimeoutMs: application.pragma('busy_timeout', { simple: true }) as number,
+}
+application.close()
+process.stdout.write(`${JSON.stringify(report)}\n`)
+process.stdin.destroy()

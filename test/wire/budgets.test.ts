@@ -1,0 +1,160 @@
+import type pg from 'pg'
+import { describe, expect, test } from 'vitest'
+
+import { LockTimeoutError } from '../../src/core/errors.ts'
+import type { WaitOf } from '../../src/locks.ts'
+import { describeEngines, type EngineContext } from '../engines/use.ts'
+import { connected, type Subject, type Tx } from './subject.ts'
+
+const body = 'select n from account where id = 1 for update'
+const account = { table: 'account', key: { id: 1 } }
+
+describe('round trips beyond the statements of the work', () => {
+  describeEngines(postgresSpecs, { only: ['postgres'] })
+  describeEngines(mysqlSpecs, { only: ['mysql', 'mariadb'] })
+})
+
+function postgresSpecs(context: EngineContext): void {
+  const subject = connected(context)
+  // the number of the transaction, by which the server is asked about a COMMIT that it did not answer
+  const beginning = (words: string): unknown =>
+    expect.stringMatching(
+      new RegExp(`^${words}; SELECT (pg_current_xact_id|txid_current)\\(\\)::text AS id$`),
+    )
+
+  test('a transaction costs 2: the beginning and the end', async () => {
+    expect(await tripsOf(subject(), run)).toEqual([beginning('BEGIN'), body, 'COMMIT'])
+  })
+
+  test('a transaction with a lock timeout costs 2: the timeout travels with the beginning', async () => {
+    const trips = await tripsOf(subject(), run, { lockTimeoutMs: 2000 })
+    expect(trips).toEqual([beginning('BEGIN; SET LOCAL lock_timeout = 2000'), body, 'COMMIT'])
+  })
+
+  test.each(['block', 'nowait', 'skip'] as const)('rows with %s cost their SELECT alone', async (wait) => {
+    const [, ...rest] = await tripsOf(subject(), lockWith(wait), { lockTimeoutMs: 2000 })
+    expect(rest).toEqual([expect.stringMatching(/^SELECT \* FROM "account" .* FOR UPDATE/), 'COMMIT'])
+  })
+
+  test('rows with a timeout of their own cost 3 more: to read the old one, to set it, to put it back', async () => {
+    const [, ...rest] = await tripsOf(subject(), lockWith({ timeoutMs: 1500 }), { lockTimeoutMs: 2000 })
+    expect(rest).toEqual([
+      expect.stringMatching(/^SELECT setting AS saved/),
+      'SET LOCAL lock_timeout = 1500',
+      expect.stringMatching(/^SELECT \* FROM "account"/),
+      'SET LOCAL lock_timeout = 2000',
+      'COMMIT',
+    ])
+  })
+
+  test('the timeout of the transaction is there again after rows that had their own', async () => {
+    const seen = async (tx: Tx): Promise<unknown> =>
+      ((await tx.query('show lock_timeout')) as pg.QueryResult<{ lock_timeout: string }>).rows[0]
+        ?.lock_timeout
+    await subject().locks.transaction(
+      async (tx) => {
+        await lockWith({ timeoutMs: 1500 })(subject(), tx)
+        expect(await seen(tx)).toBe('2500ms')
+      },
+      { lockTimeoutMs: 2500 },
+    )
+    await subject().locks.transaction(async (tx) => expect(await seen(tx)).toBe('0'))
+  })
+
+  test('a lock timeout costs the ROLLBACK, and not the connection', async () => {
+    const whoAmI = (): Promise<unknown> =>
+      subject().locks.transaction(async (tx) => {
+        const { rows } = (await tx.query('select pg_backend_pid() as pid')) as pg.QueryResult<{ pid: number }>
+        return rows[0]?.pid
+      })
+    const before = await whoAmI()
+    const [, ...rest] = await whileHeld(context, () => tripsOf(subject(), refused({ timeoutMs: 50 })))
+    expect(rest).toEqual([
+      expect.stringMatching(/^SELECT setting AS saved/),
+      'SET LOCAL lock_timeout = 50',
+      expect.stringMatching(/^SELECT \* FROM "account"/),
+      'ROLLBACK',
+    ])
+    expect(await whoAmI()).toBe(before)
+  })
+}
+
+function mysqlSpecs(context: EngineContext): void {
+  const subject = connected(context)
+  const hasWaitClause = context.name === 'mariadb'
+  const read = expect.stringMatching(/^SELECT \* FROM `account` .* FOR UPDATE/)
+  const sets = expect.stringMatching(/^SET @holdfast_\w+ = @@SESSION/)
+  const putsBack = expect.stringMatching(/^SET SESSION innodb_lock_wait_timeout = @holdfast_/)
+
+  test('a transaction costs 2: the beginning and the end', async () => {
+    expect(await tripsOf(subject(), run)).toEqual(['START TRANSACTION', body, 'COMMIT'])
+  })
+
+  test('a transaction with a lock timeout costs 4: one sets it before, one puts it back after', async () => {
+    const trips = await tripsOf(subject(), run, { lockTimeoutMs: 2000 })
+    expect(trips).toEqual([sets, 'START TRANSACTION', body, 'COMMIT', putsBack])
+  })
+
+  test.each(['block', 'nowait', 'skip'] as const)('rows with %s cost their SELECT alone', async (wait) => {
+    expect(await tripsOf(subject(), lockWith(wait))).toEqual(['START TRANSACTION', read, 'COMMIT'])
+  })
+
+  const cost = hasWaitClause
+    ? 'their SELECT alone: the clause says it'
+    : '2 more: one sets it, one puts it back'
+  test(`rows with a timeout of their own cost ${cost}`, async () => {
+    const trips = await tripsOf(subject(), lockWith({ timeoutMs: 2000 }))
+    const lock = hasWaitClause ? [read] : [sets, read, putsBack]
+    expect(trips).toEqual(['START TRANSACTION', ...lock, 'COMMIT'])
+  })
+
+  test('rows that stay locked for less than a second of waiting are asked for again and again', async () => {
+    const trips = await whileHeld(context, () => tripsOf(subject(), refused({ timeoutMs: 50 })))
+    expect(trips.length).toBeGreaterThan(3)
+    expect(trips.slice(1, -1).every((text) => text.endsWith('FOR UPDATE NOWAIT'))).toBe(true)
+    expect(trips.at(-1)).toBe('ROLLBACK')
+  })
+}
+
+type Work = (subject: Subject, tx: Tx) => Promise<unknown>
+
+const run: Work = (_, tx) => tx.query(body)
+
+function lockWith(wait: WaitOf<'postgres' | 'mysql' | 'mariadb'>): Work {
+  return ({ locks }, tx) => locks.rows(tx, account, { wait })
+}
+
+function refused(wait: { readonly timeoutMs: number }): Work {
+  return async (subject, tx) => {
+    await lockWith(wait)(subject, tx)
+    throw new Error('the rows were free')
+  }
+}
+
+/** The round trips of one transaction. One that ends with a lock timeout has round trips as well. */
+function tripsOf(
+  subject: Subject,
+  work: Work,
+  options?: { lockTimeoutMs: number },
+): Promise<readonly string[]> {
+  return subject.proxy.during(() =>
+    subject.locks
+      .transaction((tx) => work(subject, tx), options)
+      .catch((error: unknown) => {
+        if (!(error instanceof LockTimeoutError)) throw error
+      }),
+  )
+}
+
+/** Runs `work` while another connection, which is not counted, holds the row. */
+async function whileHeld<T>({ engine }: EngineContext, work: () => Promise<T>): Promise<T> {
+  const holder = await engine.open()
+  await holder.begin()
+  await holder.run({ sql: body, params: [] })
+  try {
+    return await work()
+  } finally {
+    await holder.rollback()
+    await holder.close()
+  }
+}
