@@ -126,14 +126,11 @@ export function meet<Tx, D extends DialectName>(
 
 /** The plan for a row lock in a transaction that is open. */
 export function emitRows(
-  { dialect, version }: OpenTransaction<unknown>,
+  { dialect, version, isolation }: OpenTransaction<unknown>,
   { savepoint: _, ...lock }: RowOptions,
   target?: Target,
 ): Plan {
+  const request = { ...lock, ...(isolation && { isolation }), ...(target && { target }) }
   const category = lock.mode === 'shared' ? 'row-shared' : 'row-exclusive'
-  return emit(
-    { dialect, version: version.join('.') },
-    category,
-    target === undefined ? lock : { ...lock, target },
-  )
+  return emit({ dialect, version: version.join('.') }, category, request)
 }

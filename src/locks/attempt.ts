@@ -45,8 +45,9 @@ async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T>
   const ending = sessionEnd(session)
   try {
     const server = await job.port.server(session)
-    const { signal, access = 'read-write' } = job.options
-    return await transact({ ...server, session, signal, access, deadline, doubt: ending.doubt }, job)
+    const { signal, isolation, access = 'read-write' } = job.options
+    const open = { ...server, session, signal, isolation, access, deadline, doubt: ending.doubt }
+    return await transact(open, job)
   } catch (error) {
     if (readFailure(error, job.candidates).transaction === 'unknown') ending.doubt(error)
     throw error

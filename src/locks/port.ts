@@ -1,4 +1,5 @@
 import type { Deadline } from '../core/deadline.ts'
+import type { Isolation } from '../core/request.ts'
 import type { Session, Sessions } from '../core/session.ts'
 import type { Version } from '../core/version.ts'
 import type { Dialect } from '../dialects/dialect.ts'
@@ -20,6 +21,8 @@ export interface OpenTransaction<Tx> extends Server {
   readonly session: Session<Tx>
   readonly signal: AbortSignal | undefined
   readonly access: 'read-write' | 'read-only'
+  /** As it was asked for; on some engines the right lock depends on it. */
+  readonly isolation: Isolation | undefined
   /** Until when BEGIN may wait, where it is BEGIN that takes the lock. */
   readonly deadline: Deadline
   /** The session is in a state that nobody knows: it must not go back to the pool. */

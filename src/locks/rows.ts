@@ -95,7 +95,8 @@ async function takeLock(
       return await sendAll(open, plan, read)
     } catch (error) {
       const refusal = readRefusal(error, open, plan)
-      if (refusal === undefined || repeatUntil === undefined) throw refusal ?? error
+      if (refusal === undefined || repeatUntil === undefined)
+        throw refusal ?? readFailure(error, open.dialect).error
       if (repeatUntil.isPast()) throw timedOut(timeoutMs, error)
       await pause(backoffMs(look, { baseMs: 5, capMs: 50 }), repeatUntil, open.signal)
     }

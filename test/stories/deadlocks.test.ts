@@ -69,7 +69,8 @@ describeEngines(
         expect(error).toBeInstanceOf(RetryableTransactionError)
         expect(error).toMatchObject({ kind: 'deadlock', code: 'P2034', isRetryable: true })
         const { cause } = error as RetryableTransactionError
-        expect(errors).toEqual([cause])
+        // locks.rows speaks in our classes already; the application's own statements throw what the driver throws
+        expect(errors).toEqual([way === 'locks.rows' ? error : cause])
         expect(cause).not.toBeInstanceOf(LockError)
         expect(driver.isOwnError(cause)).toBe(true)
         const isThereLost = outcomes[0]?.status === 'rejected'
