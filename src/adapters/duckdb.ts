@@ -1,7 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises'
-
 import type { Session, Sessions, TransactionStart } from '../core/session.ts'
-import type { Row, Value } from '../core/statement.ts'
+import type { Row, SqlStatement, Value } from '../core/statement.ts'
+import { lifeline, type Lifeline } from './duckdb-lifeline.ts'
 import { sqlOnly } from './statement-kind.ts'
 import { firstFailure, nothingToCommit } from './transaction-end.ts'
 import {
@@ -51,14 +50,15 @@ export function sessions<Connection extends DuckdbConnection>(
 function sessionOf<Connection extends DuckdbConnection>(connection: Connection): Session<Connection> {
   const failure = firstFailure()
   let hasBegun = false
+  const { tx, use, end } = lifeline(connection)
   const send = (sql: string, params: readonly Value[] = []): Promise<readonly Row[]> =>
-    query(connection, sql, params)
+    query(connection, { sql, params }, use)
   const rollback = async (): Promise<void> => {
     if (hasBegun) await send('ROLLBACK') // an error where there is no transaction
     hasBegun = false
   }
   return {
-    tx: connection,
+    tx,
     run: (statement) =>
       failure.watch(async () => {
         const { sql, params } = sqlOnly(statement)
@@ -79,24 +79,21 @@ function sessionOf<Connection extends DuckdbConnection>(connection: Connection):
       await send('COMMIT')
     },
     rollback,
-    release: async () => connection.disconnectSync(),
-    destroy: async () => {
-      await endRunning(connection)
-      connection.disconnectSync() // rolls back what is open
-    },
+    release: end,
+    destroy: end,
   }
 }
 
 async function query(
   connection: DuckdbConnection,
-  sql: string,
-  params: readonly Value[],
+  { sql, params }: SqlStatement,
+  use: Lifeline<unknown>['use'],
 ): Promise<readonly Row[]> {
-  if (params.length === 0) return rowsOf(await connection.runAndReadAll(sql))
-  const statement = await connection.prepare(sql)
+  if (params.length === 0) return rowsOf(await use(() => connection.runAndReadAll(sql)))
+  const statement = await use(() => connection.prepare(sql))
   try {
     for (const [index, value] of params.entries()) bind(statement, index + 1, value)
-    return rowsOf(await statement.runAndReadAll())
+    return rowsOf(await use(() => statement.runAndReadAll()))
   } finally {
     statement.destroySync()
   }
@@ -127,21 +124,4 @@ function refusalOf(answer: Promise<unknown>): Promise<unknown> {
     () => undefined,
     (error: unknown) => error,
   )
-}
-
-/**
- * Disconnecting under a running statement can hang the process (1.5.6), so whatever runs is ended first. A connection
- * runs one statement after another, so one of ours is answered when the others are over. An interrupt that comes
- * before a statement has begun is lost, so it is repeated.
- */
-async function endRunning(connection: DuckdbConnection): Promise<void> {
-  let isOver = false
-  const over = refusalOf(connection.runAndReadAll('SELECT 1')).then(() => {
-    isOver = true
-  })
-  await Promise.race([over, pause(0)])
-  while (!isOver) {
-    connection.interrupt()
-    await Promise.race([over, pause(20)])
-  }
 }

@@ -91,7 +91,7 @@ function specs(context: EngineContext): void {
       .catch((error: unknown) => error)
     await session.destroy(new Error('for the test'))
     expect(await running).toBeInstanceOf(Error)
-    await expect(session.run({ sql: 'select 1', params: [] })).rejects.toThrow('disconnected')
+    await expect(session.run({ sql: 'select 1', params: [] })).rejects.toThrow('has ended')
   })
 
   test("a date means the same moment whatever the session's time zone is", async () => {

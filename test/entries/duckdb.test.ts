@@ -95,4 +95,28 @@ function specs(context: EngineContext): void {
     const refused = locks.transaction((tx) => locks.rows(tx, target, { wait: 'skip' }))
     await expect(refused).rejects.toMatchObject({ name: 'UnsupportedLockError', reason })
   })
+
+  test('an abort between preparing and running a statement neither freezes the process nor lets it run', async () => {
+    for (let round = 0; round < 30; round += 1) {
+      const controller = new AbortController()
+      const prepared: Promise<unknown>[] = []
+      const work = locks.transaction(
+        async (tx) => {
+          const query = async (): Promise<unknown> => {
+            const statement = await tx.prepare('select $1::integer')
+            statement.bindInteger(1, round)
+            return statement.run()
+          }
+          prepared.push(...Array.from({ length: 4 }, () => caught(query())))
+          await Promise.race([tx.run('select 1'), ...prepared])
+          controller.abort(new Error('enough'))
+          await Promise.all(prepared)
+          await tx.run('select 2')
+        },
+        { signal: controller.signal },
+      )
+      await expect(work).rejects.toThrow('enough')
+      await Promise.all(prepared)
+    }
+  })
 }
