@@ -2,8 +2,7 @@ import type { CheckedRow } from '../../core/check-request.ts'
 import type { PlanDraft } from '../../core/plan.ts'
 import type { Unsupported } from '../../core/support.ts'
 import { isAtLeast, parseVersion, type Version } from '../../core/version.ts'
-import { sql } from '../sql.ts'
-import { lockWaitSeconds, wholeSeconds } from '../mysql/timeout.ts'
+import { identity, transaction } from '../mysql/transaction.ts'
 import type { BuiltinDialect } from '../dialect.ts'
 import { noTableLock } from '../mysql/refusals.ts'
 import { innodbRow } from '../mysql/row.ts'
@@ -37,9 +36,6 @@ export const mariadb: BuiltinDialect<'mariadb', 'table'> = {
     table: noTableLock,
   },
   errors,
-  transaction: { lockTimeout: (ms) => ({ setting: lockWaitSeconds(wholeSeconds(ms), 'transaction') }) },
-  identity: {
-    ask: sql('SELECT VERSION() AS version'),
-    version: ({ version }) => (/mariadb/i.test(String(version)) ? String(version) : undefined),
-  },
+  transaction,
+  identity: identity('MariaDB'),
 }

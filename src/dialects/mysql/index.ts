@@ -2,8 +2,7 @@ import type { CheckedRow } from '../../core/check-request.ts'
 import type { PlanDraft } from '../../core/plan.ts'
 import type { Unsupported } from '../../core/support.ts'
 import { isAtLeast, parseVersion, type Version } from '../../core/version.ts'
-import { sql } from '../sql.ts'
-import { lockWaitSeconds, wholeSeconds } from './timeout.ts'
+import { identity, transaction } from './transaction.ts'
 import type { BuiltinDialect } from '../dialect.ts'
 import { errors } from './errors.ts'
 import { noTableLock } from './refusals.ts'
@@ -38,9 +37,6 @@ export const mysql: BuiltinDialect<'mysql', 'table'> = {
     table: noTableLock,
   },
   errors,
-  transaction: { lockTimeout: (ms) => ({ setting: lockWaitSeconds(wholeSeconds(ms), 'transaction') }) },
-  identity: {
-    ask: sql('SELECT VERSION() AS version'),
-    version: ({ version }) => (/mariadb/i.test(String(version)) ? undefined : String(version)),
-  },
+  transaction,
+  identity: identity('MySQL'),
 }
