@@ -43,7 +43,7 @@ describe(`${processes} processes of ${waiters} waiters on one database file`, ()
     test('leave the event loop free, as far as the machine lets them', () => {
       const { p99Ms, bystander } = figures(outcome(way))
       // 6 to 30 ms on a busy machine of two cores, where waiting by busy_timeout stopped the loop for seconds
-      expect(p99Ms).toBeLessThan(100 + bystander)
+      expect(p99Ms).toBeLessThan(50 + bystander)
     })
 
     test('stop the event loop at most a third as long as busy_timeout does', () => {
@@ -52,7 +52,7 @@ describe(`${processes} processes of ${waiters} waiters on one database file`, ()
 
     test('starve nobody', () => {
       // 0.5 to 0.9 on a busy machine of two cores, where waiting by busy_timeout gave 0.004 to 0.35
-      expect(figures(outcome(way)).fairness).toBeGreaterThan(0.1)
+      expect(figures(outcome(way)).fairness).toBeGreaterThan(0.3)
     })
 
     test('leave the busy_timeout of the application as it was', () => {
