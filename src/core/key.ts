@@ -35,7 +35,7 @@ export const maxKeyBytes = 1024
 const scheme = 'hf1'
 
 export function isRawKey(key: LockKey): key is RawKey {
-  return typeof key === 'object' && 'raw' in key
+  return typeof key === 'object' && key !== null && 'raw' in key
 }
 
 /** The canonical form of a key. Rejects what cannot be told apart safely: empty, oversized, fractional, broken text. */

@@ -35,6 +35,10 @@ export interface Session<Tx = unknown> {
   release: () => Promise<void>
   /** Ends the connection for good, and with it whatever it holds or waits for on the server. */
   destroy: (why: Error) => Promise<void>
+  /** Tells, at most once, that the connection has broken. Gives what stops it. Absent where the driver tells nobody. */
+  readonly onLost?: (tell: (why: Error) => void) => () => void
+  /** The server's number for this connection as the log-in told it. Behind a pooler it is not the server's own. */
+  readonly backend?: string
 }
 
 /** Where sessions come from: a pool, or a file that can be opened again. */
@@ -46,4 +50,12 @@ export interface Sessions<Tx = unknown> {
    * Absent where the server queues writers itself.
    */
   readonly lane?: () => string
+  /**
+   * Hears of messages on a topic: `wake` is told each message's text. Gives what ends the listening.
+   *
+   * A message can be lost, so whoever listens also looks from time to time; when the connection breaks, `wake` is told
+   * the empty text: look now. Rejects where nothing would be heard, as behind a pooler, and where the listener would
+   * take the last connection of a pool. Absent where the driver or the engine cannot tell.
+   */
+  readonly listen?: (topic: string, wake: (message: string) => void) => Promise<() => Promise<void>>
 }

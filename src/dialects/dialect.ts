@@ -4,6 +4,11 @@ import type { ErrorTable } from '../core/classification.ts'
 import type { PlanDraft } from '../core/plan.ts'
 import type { Unsupported } from '../core/support.ts'
 import type { Version } from '../core/version.ts'
+import type { LeaseStatements } from './lease.ts'
+import type { ClaimStatements } from './claim.ts'
+import type { NamedLockTraits } from './named-lock.ts'
+import type { OnceStatements } from './once.ts'
+import type { OptimisticStatements } from './optimistic.ts'
 import type { Identity, TransactionTraits } from './transaction.ts'
 
 /**
@@ -28,6 +33,11 @@ export interface Dialect {
   readonly cells: { readonly [C in Category]: Emitter<C> | Unsupported }
   readonly errors: ErrorTable
   readonly transaction: TransactionTraits
+  readonly lease: LeaseStatements
+  readonly named: NamedLockTraits
+  readonly claim: ClaimStatements
+  readonly optimistic: OptimisticStatements
+  readonly once: OnceStatements
   readonly identity: Identity
 }
 

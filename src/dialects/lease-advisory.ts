@@ -23,17 +23,19 @@ export function leaseAdvisory(request: CheckedAdvisory, traits: LeaseTraits): Pl
   const name = leaseName(request.key)
   if (isUnsupported(name)) return name
   const { nowMs, ...inTransaction } = traits
-  const shared = { mode: 'exclusive', scope: request.scope, needs: [leaseTable, leaseRow(name)] } as const
+  const shared = { mode: 'exclusive', scope: request.scope } as const
   if (request.scope === 'transaction') {
     const waiting = waitingBy('transaction', request.wait)
-    return { ...shared, ...inTransaction, waiting, inTransaction: [guardRow(name, nowMs)] }
+    const needs = [leaseTable, leaseRow(name)]
+    return { ...shared, ...inTransaction, waiting, needs, inTransaction: [guardRow(name, nowMs)] }
   }
   const terms = leaseTerms(request)
   return {
     ...shared,
     support: emulated('name', 'there are no named locks: a lease in the table _leases, which ends by itself'),
     waiting: waitingBy('statement', request.wait),
-    beforeBegin: [acquireLease(name, terms, nowMs)],
-    afterEnd: [releaseLease(name, terms)],
+    needs: [leaseTable],
+    beforeBegin: [acquireLease({ name, ...terms }, nowMs)],
+    afterEnd: [releaseLease({ name, owner: terms.owner }, 0, nowMs)],
   }
 }

@@ -3,7 +3,12 @@ import { parseVersion } from '../../core/version.ts'
 import { sql } from '../sql.ts'
 import type { BuiltinDialect } from '../dialect.ts'
 import { leaseAdvisory } from '../lease-advisory.ts'
+import { claim } from './claim.ts'
 import { errors } from './errors.ts'
+import { lease } from './lease.ts'
+import { named } from './named.ts'
+import { once } from './once.ts'
+import { optimistic } from './optimistic.ts'
 import { row } from './row.ts'
 import { nowMs } from './syntax.ts'
 
@@ -35,6 +40,11 @@ export const duckdb: BuiltinDialect<'duckdb', 'skip-locked' | 'table'> = {
     ),
   },
   errors,
+  claim,
+  optimistic,
+  once,
   transaction: {},
+  lease,
+  named,
   identity: { ask: sql('SELECT version() AS version'), version: ({ version }) => String(version) },
 }

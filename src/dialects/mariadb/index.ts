@@ -5,8 +5,13 @@ import { isAtLeast, parseVersion, type Version } from '../../core/version.ts'
 import { identity, transaction } from '../mysql/transaction.ts'
 import type { BuiltinDialect } from '../dialect.ts'
 import { noTableLock } from '../mysql/refusals.ts'
+import { lease } from '../mysql/lease.ts'
+import { named } from '../mysql/named.ts'
+import { once } from '../mysql/once.ts'
+import { optimistic } from '../mysql/optimistic.ts'
 import { innodbRow } from '../mysql/row.ts'
 import { userLock } from '../mysql/user-lock.ts'
+import { claim } from './claim.ts'
 import { errors } from './errors.ts'
 
 /** NOWAIT and WAIT n came in 10.3, SKIP LOCKED in 10.6. A NOWAIT that fails gives 1205, the code of a timeout. */
@@ -36,6 +41,11 @@ export const mariadb: BuiltinDialect<'mariadb', 'table'> = {
     table: noTableLock,
   },
   errors,
+  claim,
+  optimistic,
+  once,
   transaction,
+  lease,
+  named,
   identity: identity('MariaDB'),
 }

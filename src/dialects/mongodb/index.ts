@@ -2,7 +2,12 @@ import { unsupported } from '../../core/support.ts'
 import { parseVersion } from '../../core/version.ts'
 import type { BuiltinDialect } from '../dialect.ts'
 import { advisory } from './advisory.ts'
+import { claim } from './claim.ts'
 import { errors } from './errors.ts'
+import { lease } from './lease.ts'
+import { named } from './named.ts'
+import { once } from './once.ts'
+import { optimistic } from './optimistic.ts'
 import { row } from './row.ts'
 
 export const mongodb: BuiltinDialect<'mongodb', 'skip-locked' | 'table'> = {
@@ -27,6 +32,11 @@ export const mongodb: BuiltinDialect<'mongodb', 'skip-locked' | 'table'> = {
     ),
   },
   errors,
+  claim,
+  optimistic,
+  once,
   transaction: { canRepeatCommit: true },
+  lease,
+  named,
   identity: { ask: { command: { buildInfo: 1 } }, version: ({ version }) => String(version) },
 }

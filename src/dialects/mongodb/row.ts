@@ -1,9 +1,10 @@
 import type { CheckedRow } from '../../core/check-request.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import { waitingBy, type PlanDraft } from '../../core/plan.ts'
-import type { TableName, Target } from '../../core/request.ts'
+import type { Target } from '../../core/request.ts'
 import type { DocumentCommand } from '../../core/statement.ts'
 import { emulated, unsupported, type Unsupported } from '../../core/support.ts'
+import { collection, fieldName } from './names.ts'
 
 /**
  * The documents are written first in the transaction: whoever else writes them is aborted at once.
@@ -32,38 +33,22 @@ export function row(request: CheckedRow): PlanDraft | Unsupported {
     query: {
       style: 'touch',
       touch: touch(target),
-      read: { command: { find: collection(target.table), filter: filter(target) } },
+      read: { command: { find: collection(target.table, 'target.table'), filter: filter(target) } },
     },
   }
 }
 
 function touch(target: Target): DocumentCommand {
   const update = { q: filter(target), u: { $inc: { _holdfast: 1 } }, multi: true }
-  return { command: { update: collection(target.table), updates: [update] } }
+  return { command: { update: collection(target.table, 'target.table'), updates: [update] } }
 }
 
 /** `$eq` and `$in` keep a value that looks like an operator a value. */
 function filter({ key }: Target): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     Object.entries(key).map(([field, value]) => [
-      checkField(field),
+      fieldName(field, 'target.key'),
       Array.isArray(value) ? { $in: value } : { $eq: value },
     ]),
-  )
-}
-
-function checkField(field: string): string {
-  if (field.startsWith('$')) throw new LockUsageError('target.key', `${field} is an operator, not a field`)
-  return field
-}
-
-/** A command runs in one database, which the connection has chosen. */
-function collection(table: TableName): string {
-  if (typeof table === 'string') return table
-  const [name, ...rest] = table
-  if (name !== undefined && rest.length === 0) return name
-  throw new LockUsageError(
-    'target.table',
-    "a collection's name has one part: the database belongs to the connection",
   )
 }

@@ -3,7 +3,12 @@ import { sql } from '../sql.ts'
 import { lockTimeout } from './timeout.ts'
 import type { BuiltinDialect } from '../dialect.ts'
 import { advisory } from './advisory.ts'
+import { claim } from './claim.ts'
 import { errors } from './errors.ts'
+import { lease } from './lease.ts'
+import { named } from './named.ts'
+import { once } from './once.ts'
+import { optimistic } from './optimistic.ts'
 import { row } from './row.ts'
 import { table } from './table.ts'
 
@@ -38,7 +43,12 @@ export const mssql: BuiltinDialect<'mssql'> = {
     table,
   },
   errors,
+  claim,
+  optimistic,
+  once,
   transaction: { lockTimeout: (ms) => ({ setting: lockTimeout(ms) }) },
+  lease,
+  named,
   identity: {
     ask: sql("SELECT CAST(SERVERPROPERTY('ProductVersion') AS nvarchar(128)) AS version"),
     version: ({ version }) => String(version),

@@ -4,7 +4,12 @@ import type { Unsupported } from '../../core/support.ts'
 import { isAtLeast, parseVersion, type Version } from '../../core/version.ts'
 import { identity, transaction } from './transaction.ts'
 import type { BuiltinDialect } from '../dialect.ts'
+import { claim } from './claim.ts'
 import { errors } from './errors.ts'
+import { lease } from './lease.ts'
+import { named } from './named.ts'
+import { once } from './once.ts'
+import { optimistic } from './optimistic.ts'
 import { noTableLock } from './refusals.ts'
 import { innodbRow } from './row.ts'
 import { userLock } from './user-lock.ts'
@@ -37,6 +42,11 @@ export const mysql: BuiltinDialect<'mysql', 'table'> = {
     table: noTableLock,
   },
   errors,
+  claim,
+  optimistic,
+  once,
   transaction,
+  lease,
+  named,
   identity: identity('MySQL'),
 }

@@ -3,7 +3,12 @@ import { sql } from '../sql.ts'
 import { transaction } from './transaction.ts'
 import type { BuiltinDialect } from '../dialect.ts'
 import { advisory } from './advisory.ts'
+import { claim } from './claim.ts'
 import { errors } from './errors.ts'
+import { lease } from './lease.ts'
+import { named } from './named.ts'
+import { once } from './once.ts'
+import { optimistic } from './optimistic.ts'
 import { row } from './row.ts'
 import { table } from './table.ts'
 
@@ -22,6 +27,11 @@ export const postgres: BuiltinDialect<'postgres'> = {
     table,
   },
   errors,
+  claim,
+  optimistic,
+  once,
   transaction,
+  lease,
+  named,
   identity: { ask: sql('SHOW server_version'), version: ({ server_version }) => String(server_version) },
 }

@@ -5,17 +5,32 @@ import { sql } from '../sql.ts'
 /**
  * `lock_timeout` for one lock. A blocking call under a timeout keeps the server's deadlock detector in play, which
  * trying again and again would not.
- *
- * `pg_settings.setting` is a plain number of milliseconds, where SHOW gives text with a unit.
  */
 export function lockTimeout(wait: Wait, scope: 'LOCAL' | 'SESSION'): { readonly setting?: SettingChange } {
   if (typeof wait !== 'object') return {}
+  return { setting: scope === 'LOCAL' ? local(wait.timeoutMs) : session(wait.timeoutMs) }
+}
+
+/**
+ * The server keeps the old value for the length of the transaction, in a setting of our own: nobody has to read it.
+ * No statement has parameters, so that all of them can travel with BEGIN.
+ */
+function local(ms: number): SettingChange {
   return {
-    setting: {
-      ...(scope === 'LOCAL' && { endsWithError: true }),
-      read: sql("SELECT setting AS saved FROM pg_settings WHERE name = 'lock_timeout'"),
-      apply: sql(`SET ${scope} lock_timeout = ${wait.timeoutMs}`),
-      restore: sql(`SET ${scope} lock_timeout = {saved}`),
-    },
+    endsWithError: true,
+    apply: sql(
+      "SELECT set_config('holdfast.lock_timeout', current_setting('lock_timeout'), true); " +
+        `SET LOCAL lock_timeout = ${ms}`,
+    ),
+    restore: sql("SELECT set_config('lock_timeout', current_setting('holdfast.lock_timeout'), true)"),
+  }
+}
+
+/** `pg_settings.setting` is a plain number of milliseconds, where SHOW gives text with a unit. */
+function session(ms: number): SettingChange {
+  return {
+    read: sql("SELECT setting AS saved FROM pg_settings WHERE name = 'lock_timeout'"),
+    apply: sql(`SET SESSION lock_timeout = ${ms}`),
+    restore: sql('SET SESSION lock_timeout = {saved}'),
   }
 }

@@ -3,7 +3,12 @@ import { parseVersion } from '../../core/version.ts'
 import { sql } from '../sql.ts'
 import type { BuiltinDialect } from '../dialect.ts'
 import { leaseAdvisory } from '../lease-advisory.ts'
+import { claim } from './claim.ts'
 import { errors } from './errors.ts'
+import { lease } from './lease.ts'
+import { named } from './named.ts'
+import { once } from './once.ts'
+import { optimistic } from './optimistic.ts'
 import { row, wholeDatabase } from './row.ts'
 import { nowMs } from './syntax.ts'
 import { table } from './table.ts'
@@ -27,6 +32,11 @@ export const sqlite: BuiltinDialect<'sqlite', 'skip-locked'> = {
     table,
   },
   errors,
+  claim,
+  optimistic,
+  once,
   transaction: { writeMode: 'IMMEDIATE' },
+  lease,
+  named,
   identity: { ask: sql('SELECT sqlite_version() AS version'), version: ({ version }) => String(version) },
 }

@@ -1,0 +1,47 @@
+import type { TableName } from '../core/request.ts'
+import type { SqlStatement, Value } from '../core/statement.ts'
+import type { QueueTable } from './claim.ts'
+import { conditionText, orderText } from './claim-text.ts'
+import { quoteTable, sql, type SqlSyntax } from './sql.ts'
+
+/** The columns whose rows stand together in the queue's order: those that have one value. */
+export function fixedColumns({ where }: QueueTable): readonly string[] {
+  return where.filter(({ values }) => values.length === 1).map(({ column }) => column)
+}
+
+export function indexName(table: TableName): string {
+  return `${typeof table === 'string' ? table : (table.at(-1) ?? '')}_claim`
+}
+
+/** An index on the columns of `where` that have one value, and then on the order. */
+export function fullIndex(syntax: SqlSyntax, queue: QueueTable): SqlStatement {
+  const fixed = fixedColumns(queue).map(syntax.quote)
+  return sql(createIndex(syntax, queue, [...fixed, orderText(queue, syntax.quote)]))
+}
+
+/** An index that has only the rows for which `where` holds; on all rows where a value of it cannot be written down. */
+export function partialIndex(
+  syntax: SqlSyntax,
+  queue: QueueTable,
+  leading: readonly string[] = [],
+): SqlStatement {
+  const values = queue.where.flatMap((condition) => condition.values)
+  if (values.length === 0 || !values.every(isPlain)) return fullIndex(syntax, queue)
+  const rows = queue.where.map((condition) => conditionText(condition, syntax.quote, literal)).join(' AND ')
+  const keys = [...leading.map(syntax.quote), orderText(queue, syntax.quote)]
+  return sql(`${createIndex(syntax, queue, keys)} WHERE ${rows}`)
+}
+
+function createIndex(syntax: SqlSyntax, { table }: QueueTable, keys: readonly string[]): string {
+  return `CREATE INDEX ${syntax.quote(indexName(table))} ON ${quoteTable(syntax, table)} (${keys.join(', ')})`
+}
+
+function isPlain(value: Value): boolean {
+  return typeof value !== 'object' || value === null
+}
+
+/** Only for a statement that is shown to people: everything that is run has its values beside it. */
+function literal(value: Value): string {
+  if (typeof value === 'string') return `'${value.replaceAll("'", "''")}'`
+  return typeof value === 'boolean' ? String(value).toUpperCase() : String(value)
+}

@@ -1,0 +1,70 @@
+import type { Answers, Statement } from '../core/statement.ts'
+
+/** Who asks for a lease, and for how long. */
+export interface LeaseClaim {
+  readonly name: string
+  /** Unique for each acquisition: two claims of one process are two owners. */
+  readonly owner: string
+  readonly ttlMs: number
+}
+
+/** A lease that was granted. */
+export interface LeaseHeld {
+  readonly name: string
+  readonly owner: string
+  readonly fence: number
+}
+
+/** A lease by its owner, who is unique; the fence is compared too where it is known. */
+export type LeaseHolder = Omit<LeaseHeld, 'fence'> & Partial<Pick<LeaseHeld, 'fence'>>
+
+/**
+ * Leases as rows (or documents) of `_leases`, by the server's clock alone.
+ *
+ * Each list is sent in its order on one connection, outside of a transaction, one statement at a time; the last one
+ * answers. Every single statement is atomic, so a list that ends early has either taken the lease for `owner` or
+ * changed nothing.
+ *
+ * Two who race may also see it as an error of a retryable kind or a `unique-violation`: the one that fails has changed
+ * nothing, and its list may be sent again.
+ */
+export interface LeaseStatements {
+  /** Makes the table; harmless when repeated. Also what `holdfast schema` prints. */
+  readonly schema: readonly Statement[]
+  /** The engine makes it when it is first written to, and nothing fails without `schema`, which only adds to it. */
+  readonly isMadeByUse?: boolean
+  /**
+   * Takes a lease that is free or has expired: answers `granted` with a row that has `fence`, or `busy`.
+   *
+   * The fence is higher than every earlier one of the name, also when the row was deleted meanwhile: it is at least the
+   * server's clock in milliseconds.
+   *
+   * A lease that has expired under an open transaction of {@link guard} is not to be had before that has ended: the
+   * statement waits for it, or fails with a conflict. One that has not expired is `busy` at once.
+   */
+  readonly acquire: (claim: LeaseClaim) => readonly Statement[]
+  /**
+   * Moves the end of a lease that is still its owner's to `ttlMs` from now: `granted`, or `not-held`. A lease that has
+   * expired is still its owner's until another takes it.
+   */
+  readonly renew: (held: LeaseHeld, ttlMs: number) => readonly Statement[]
+  /**
+   * Ends the owner's lease: `released`, or `not-held`, which is no harm. With `holdMs` above 0 nobody else gets it for
+   * that long. Wakes those who listen to `topic`. Whoever has not heard the answer to a claim does not know the fence.
+   */
+  readonly release: (holder: LeaseHolder, holdMs: number) => readonly Statement[]
+  /**
+   * The first statement of a transaction that only the holder may commit: `granted`, or `not-held` when the lease is
+   * another's, was released or was taken over. Nobody takes the lease over before that transaction has ended.
+   */
+  readonly guard: (held: LeaseHeld) => Statement
+  /** What `Sessions.listen` is given to hear of released leases, where the engine can tell. */
+  readonly topic?: string
+}
+
+/** How statements answer that give the column `answer` of the row they found or changed, and no row for none. */
+export const leaseAnswers: Readonly<Record<'taken' | 'held' | 'released', Answers>> = {
+  taken: { column: 'answer', meaning: { 1: 'granted', none: 'busy' } },
+  held: { column: 'answer', meaning: { 1: 'granted', none: 'not-held' } },
+  released: { column: 'answer', meaning: { 1: 'released', none: 'not-held' } },
+}

@@ -1,0 +1,189 @@
+import type { DocumentCommand, Row, Value } from '../../core/statement.ts'
+import {
+  countRows,
+  type Changes,
+  type ClaimStatements,
+  type Counted,
+  type HeldClaim,
+  type QueueTable,
+} from '../claim.ts'
+import { fixedColumns, indexName } from '../claim-index.ts'
+import { collection, fieldName } from './names.ts'
+
+/** A claim outlives a failover only when most members have it. */
+const durable = { writeConcern: { w: 'majority' } }
+
+/** As a number and not as a date, so that it is the same in every dialect. */
+const now = { $toLong: '$$NOW' }
+
+type Document = Readonly<Record<string, unknown>>
+
+function matches({ where }: QueueTable): Document {
+  return Object.fromEntries(
+    where.map(({ column, values }) => [
+      fieldName(column),
+      values.length === 1 ? { $eq: values[0] } : { $in: values },
+    ]),
+  )
+}
+
+/** A field that is missing or null comes before every number, so it is over as well. */
+function isOver({ until }: QueueTable): Document {
+  return { $expr: { $lte: [`$${fieldName(until)}`, now] } }
+}
+
+function claimable(queue: QueueTable): Document {
+  const { attempts, maxAttempts } = queue
+  const few =
+    attempts === undefined || maxAttempts === undefined ? {} : { [attempts]: { $not: { $gte: maxAttempts } } }
+  return { ...matches(queue), ...isOver(queue), ...few }
+}
+
+function sortOf({ order }: QueueTable): Document {
+  return Object.fromEntries(
+    order.map(({ column, direction }) => [fieldName(column), direction === 'desc' ? -1 : 1]),
+  )
+}
+
+/** A value in a pipeline: a text with a dollar sign in front would be the name of a field. */
+function literal(value: Value): Document {
+  return { $literal: value }
+}
+
+function free({ token, until, worker }: QueueTable, change: Changes = {}): Document {
+  const cleared = [token, until, worker].filter((field) => field !== undefined)
+  return { ...change, ...Object.fromEntries(cleared.map((field) => [field, null])) }
+}
+
+export const claim: ClaimStatements = {
+  take: (queue, { token, worker, limit, visibilityMs }) => {
+    const name = collection(queue.table)
+    const change = [
+      {
+        $set: {
+          [fieldName(queue.token)]: literal(token),
+          [fieldName(queue.until)]: { $add: [now, visibilityMs] },
+          ...(queue.worker === undefined ? {} : { [queue.worker]: literal(worker ?? null) }),
+          ...(queue.attempts === undefined
+            ? {}
+            : { [queue.attempts]: { $add: [{ $ifNull: [`$${queue.attempts}`, 0] }, 1] } }),
+        },
+      },
+    ]
+    const [query, sort] = [claimable(queue), sortOf(queue)]
+    if (limit === 1) {
+      return {
+        steps: [{ command: { findAndModify: name, query, sort, update: change, new: true, ...durable } }],
+      }
+    }
+    const among = (seen: readonly Row[]): Document => ({
+      [queue.id]: { $in: seen.map((row) => row[queue.id]) },
+    })
+    return {
+      steps: [
+        { command: { find: name, filter: query, sort, limit, projection: { [queue.id]: 1 } } },
+        (seen) => {
+          const update = { q: { ...query, ...among(seen) }, u: change, multi: true }
+          return { command: { update: name, updates: [update], ...durable } }
+        },
+        (seen) => ({ command: { find: name, filter: { ...among(seen), [queue.token]: token }, sort } }),
+      ],
+    }
+  },
+  complete: (queue, held, change) =>
+    change === 'delete'
+      ? one(queue, held, { remove: true })
+      : one(queue, held, { update: { $set: { ...change, [queue.token]: null, [queue.until]: null } } }),
+  release: (queue, held, delayMs) => {
+    const later = { [queue.until]: { $add: [now, delayMs] } }
+    const update = delayMs === 0 ? { $set: free(queue) } : [{ $set: { ...free(queue), ...later } }]
+    return one(queue, held, { update })
+  },
+  extend: (queue, held, visibilityMs) =>
+    one(queue, held, { update: [{ $set: { [queue.until]: { $add: [now, visibilityMs] } } }] }),
+  giveBack: (queue) =>
+    many(queue, { ...matches(queue), ...isOver(queue), [queue.token]: { $ne: null } }, free(queue)),
+  bury: (queue, { set }) => {
+    const { attempts = '', maxAttempts } = queue
+    const spent = { [attempts]: { $gte: maxAttempts } }
+    return many(queue, { ...matches(queue), ...isOver(queue), ...spent }, free(queue, set))
+  },
+  index: (queue) => [indexCommand(queue)],
+  scan: {
+    ask: (queue) => ({
+      command: {
+        explain: {
+          find: collection(queue.table),
+          filter: claimable(queue),
+          sort: sortOf(queue),
+          limit: 1,
+        },
+        verbosity: 'queryPlanner',
+      },
+    }),
+    problem: scanProblem,
+  },
+  // a field that is missing is an empty one
+  misfits: [],
+  // changes of the collection are told without being announced
+  topic: ({ table }) => collection(table),
+}
+
+/** The document, as long as the claim is the holder's. In a transaction it is the commit that reaches most members. */
+function one(queue: QueueTable, { id, token, inTransaction }: HeldClaim, change: Document): Counted {
+  const query = { [fieldName(queue.id)]: { $eq: id }, [fieldName(queue.token)]: { $eq: token } }
+  const command = {
+    findAndModify: collection(queue.table),
+    query,
+    ...change,
+    fields: { _id: 1 },
+    ...(inTransaction === true ? {} : durable),
+  }
+  return { statements: [{ command }], count: countRows }
+}
+
+function many(queue: QueueTable, query: Document, set: Document): Counted {
+  const update = { q: query, u: { $set: set }, multi: true }
+  return {
+    statements: [{ command: { update: collection(queue.table), updates: [update], ...durable } }],
+    count: ([reply]) => Number(reply?.n ?? 0),
+  }
+}
+
+/** Only of the documents of the queue, where the server can tell that the index has all that are asked for. */
+function indexCommand(queue: QueueTable): DocumentCommand {
+  const isFixed =
+    queue.where.length > 0 && queue.where.every(({ values }) => values.length === 1 && values[0] !== null)
+  const fixed: Document = Object.fromEntries(fixedColumns(queue).map((column) => [column, 1]))
+  const index = {
+    key: { ...(isFixed ? {} : fixed), ...sortOf(queue) },
+    name: indexName(queue.table),
+    ...(isFixed && { partialFilterExpression: matches(queue) }),
+  }
+  // the end of a job finds it by its id, for which the server has an index of its own only when that is `_id`
+  const id = { key: { [fieldName(queue.id)]: 1 }, name: `${indexName(queue.table)}_id` }
+  const indexes = queue.id === '_id' ? [index] : [index, id]
+  return { command: { createIndexes: collection(queue.table), indexes } }
+}
+
+interface PlanStage {
+  readonly stage?: string
+  readonly isPartial?: boolean
+  readonly keyPattern?: Document
+}
+
+function scanProblem([reply]: readonly Row[], { where }: QueueTable): string | undefined {
+  const { queryPlanner } = (reply ?? {}) as { queryPlanner?: { winningPlan?: object } }
+  const stages = stagesIn(queryPlanner?.winningPlan)
+  if (stages.some(({ stage }) => stage === 'COLLSCAN')) return 'every document of the collection is read'
+  if (stages.some(({ stage }) => stage === 'SORT')) return 'all documents that match are sorted'
+  const serves = ({ isPartial, keyPattern = {} }: PlanStage): boolean =>
+    isPartial === true || where.length === 0 || where.some(({ column }) => column in keyPattern)
+  const isVain = stages.some((stage) => stage.stage === 'IXSCAN' && !serves(stage))
+  return isVain ? 'documents are read that do not match' : undefined
+}
+
+function stagesIn(plan: unknown): readonly PlanStage[] {
+  if (typeof plan !== 'object' || plan === null) return []
+  return [plan, ...Object.values(plan).flatMap(stagesIn)]
+}

@@ -1,0 +1,84 @@
+import type { Row } from '../../core/statement.ts'
+import { isAtLeast, type Version } from '../../core/version.ts'
+import { countIn, type ClaimStatements, type QueueTable } from '../claim.ts'
+import { fullIndex } from '../claim-index.ts'
+import { readClaimed, sqlClaims, type PickedChange } from '../claim-sql.ts'
+import { claimText, type ClaimSyntax } from '../claim-text.ts'
+import { sql } from '../sql.ts'
+import { syntax as names } from './syntax.ts'
+
+/** UTC has no hour that comes twice, as the session's own time zone may have. */
+const syntax: ClaimSyntax = {
+  ...names,
+  nowMs: "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000",
+}
+
+/**
+ * For the one statement that follows. At REPEATABLE READ a claim also locks the gaps between the rows that it passes:
+ * new jobs then wait for it, and claims can deadlock with each other.
+ */
+const readCommitted = sql('SET TRANSACTION ISOLATION LEVEL READ COMMITTED')
+
+const howMany = sql('SELECT ROW_COUNT() AS n')
+
+/** Claims on InnoDB: three round trips, since an UPDATE does not give the rows that it has changed. */
+export function innodbClaims(hasSkipLocked: (version: Version) => boolean): ClaimStatements {
+  const changed = (change: PickedChange): string =>
+    hasSkipLocked(change.version) ? skipping(change) : waiting(change)
+  return {
+    ...sqlClaims({
+      syntax,
+      counted: (statement) => ({ statements: [statement, howMany], count: countIn }),
+      changePicked: (change) => ({
+        statements: [readCommitted, change.text.statement(changed(change)), howMany],
+        count: countIn,
+      }),
+    }),
+    take: (queue, terms, version) => {
+      const text = claimText(syntax, queue)
+      const set = (): string => text.setClaim(terms)
+      const change = { queue, text, where: text.claimable, set, limit: terms.limit, version }
+      const read = readClaimed(claimText(syntax, queue), terms, '*')
+      return { steps: [readCommitted, text.statement(changed(change)), read] }
+    },
+    index: (queue) => [fullIndex(names, queue)],
+    scan: {
+      ask: (queue) => {
+        const text = claimText(syntax, queue)
+        return text.statement(
+          `EXPLAIN FORMAT=TRADITIONAL SELECT ${text.key} FROM ${text.from} WHERE ${text.claimable()} ` +
+            `ORDER BY ${text.order()} LIMIT 1`,
+        )
+      },
+      problem: scanProblem,
+    },
+    // unknown column, no such table
+    misfits: ['1054', '1146'],
+  }
+}
+
+export const claim: ClaimStatements = innodbClaims((version) => isAtLeast(version, [8, 0, 1]))
+
+/** The picked rows are held until the end of the statement, and rows that others hold are passed over. */
+function skipping({ text, where, set, limit }: PickedChange): string {
+  return (
+    `UPDATE (SELECT ${text.key} AS holdfast_key FROM ${text.from} WHERE ${where()} ` +
+    `ORDER BY ${text.order()} LIMIT ${text.value(limit)} FOR UPDATE SKIP LOCKED) AS picked ` +
+    `STRAIGHT_JOIN ${text.table} AS taken ON taken.${text.id} = picked.holdfast_key SET ${set()}`
+  )
+}
+
+/** Without SKIP LOCKED one claim waits for the other: correct, and one at a time. */
+function waiting({ text, where, set, limit }: PickedChange): string {
+  return (
+    `UPDATE ${text.from} SET ${set()} WHERE ${where()} ` +
+    `ORDER BY ${text.order()} LIMIT ${text.value(limit)}`
+  )
+}
+
+function scanProblem(rows: readonly Row[], { where }: QueueTable): string | undefined {
+  const [row] = rows
+  if (/filesort/.test(String(row?.Extra))) return 'all rows that match are sorted'
+  const isScan = row?.type === 'ALL' || row?.type === 'index'
+  return isScan && (where.length > 0 || row?.key === null) ? 'every row of the table is read' : undefined
+}

@@ -1,0 +1,15 @@
+import { leaseAnswers, type LeaseStatements } from '../lease.ts'
+import { acquireLease, heldBy, leaseTable, releaseLease, renewLease } from '../lease-table.ts'
+import { nowMs } from './syntax.ts'
+
+export const lease: LeaseStatements = {
+  schema: [leaseTable],
+  acquire: (claim) => [acquireLease(claim, nowMs)],
+  renew: (held, ttlMs) => [renewLease(held, ttlMs, nowMs)],
+  release: (held, holdMs) => [releaseLease(held, holdMs, nowMs)],
+  // A transaction that writes is the only one, from its BEGIN IMMEDIATE to its end: looking is enough.
+  guard: (held) => {
+    const { condition, params } = heldBy(held)
+    return { sql: `SELECT 1 AS answer FROM _leases WHERE ${condition}`, params, answers: leaseAnswers.held }
+  },
+}
