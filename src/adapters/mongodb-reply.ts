@@ -19,8 +19,10 @@ interface WriteError {
   readonly errmsg: string
 }
 
-/** The first write that failed. */
-export function writeErrorIn({ writeErrors, errorLabels }: Row): MongodbWriteError | undefined {
-  const first = Array.isArray(writeErrors) ? (writeErrors[0] as WriteError | undefined) : undefined
+/** The first write that failed, or that was made but not by as many members as were asked for. */
+export function writeErrorIn(reply: Row): MongodbWriteError | undefined {
+  const { writeErrors, writeConcernError, errorLabels } = reply
+  const failed = Array.isArray(writeErrors) ? (writeErrors[0] as WriteError | undefined) : undefined
+  const first = failed ?? (writeConcernError as WriteError | undefined)
   return first === undefined ? undefined : new MongodbWriteError(first, errorLabels)
 }

@@ -1,5 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Session, Sessions, TransactionStart } from '../core/session.ts'
 import type { Row } from '../core/statement.ts'
+import { listenIn, type ListeningDatabase } from './mongodb-listen.ts'
 import { writeErrorIn } from './mongodb-reply.ts'
 import { commandOnly } from './statement-kind.ts'
 import { firstFailure, nothingToCommit } from './transaction-end.ts'
@@ -17,7 +19,7 @@ export interface MongodbTransaction<S, D> {
   readonly db: D
 }
 
-export interface MongodbDatabase<S> {
+export interface MongodbDatabase<S> extends ListeningDatabase {
   command(command: Row, options?: { session: S }): Promise<Row>
   runCursorCommand(command: Row, options: { session: S }): { toArray(): Promise<readonly Row[]> }
 }
@@ -50,6 +52,7 @@ export function sessions<S extends MongodbSession, D extends MongodbDatabase<S>>
 ): Sessions<MongodbTransaction<S, D>> {
   return {
     open: async () => sessionOf(client, { session: client.startSession(), db: client.db(options.database) }),
+    listen: listenIn(() => client.db(options.database)),
   }
 }
 
@@ -59,9 +62,10 @@ function sessionOf<S extends MongodbSession, D extends MongodbDatabase<S>>(
 ): Session<MongodbTransaction<S, D>> {
   const { session, db } = tx
   const failure = firstFailure()
+  const commands = endable((command: Row) => run(db, command, session))
   return {
     tx,
-    run: (statement) => failure.watch(() => run(db, commandOnly(statement).command, session)),
+    run: (statement) => failure.watch(() => commands.send(commandOnly(statement).command)),
     begin: async (start = {}) => {
       checkStart(start)
       failure.forget()
@@ -78,15 +82,55 @@ function sessionOf<S extends MongodbSession, D extends MongodbDatabase<S>>(
     },
     release: () => session.endSession(),
     destroy: async () => {
-      // Ends what runs in the session and its transaction; a connection belongs to no session. A server that cannot be
-      // reached ends both when their time is over.
-      await client
-        .db('admin')
-        .command({ killSessions: [session.id] })
-        .catch(() => {})
+      await commands.end(() => killSession(client, session))
       await session.endSession()
     },
   }
+}
+
+/** How long a command that was on its way when its session was destroyed is waited for. */
+const lastCommandMs = 2000
+
+interface Endable {
+  readonly send: (command: Row) => Promise<readonly Row[]>
+  readonly end: (kill: () => Promise<void>) => Promise<void>
+}
+
+/** Commands that can be ended: a command that reaches the server after the first kill begins the transaction anew. */
+function endable(runOne: Endable['send']): Endable {
+  const running = new Set<Promise<unknown>>()
+  let isEnded = false
+  return {
+    send: async (command) => {
+      if (isEnded) throw new Error('the session was destroyed')
+      const answer = runOne(command)
+      running.add(answer)
+      return answer.finally(() => running.delete(answer))
+    },
+    end: async (kill) => {
+      isEnded = true
+      const last = Promise.allSettled(running)
+      await kill()
+      if (running.size === 0) return
+      await Promise.race([last, pause(lastCommandMs, undefined, { ref: false })])
+      await kill()
+    },
+  }
+}
+
+/**
+ * Ends what runs in the session and its transaction; a connection belongs to no session. A server that cannot be
+ * reached ends both when their time is over.
+ */
+async function killSession<S extends MongodbSession, D extends MongodbDatabase<S>>(
+  client: MongodbClient<S, D>,
+  session: S,
+): Promise<void> {
+  const command = { killSessions: [session.id] }
+  await client
+    .db('admin')
+    .command(command)
+    .catch(() => {})
 }
 
 /** The rows that a command answers with: documents where it finds some, otherwise the reply itself. */

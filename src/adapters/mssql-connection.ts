@@ -1,5 +1,7 @@
 import { LockUsageError } from '../core/errors.ts'
+import type { Session } from '../core/session.ts'
 import type { Row } from '../core/statement.ts'
+import { onLoss, type LossEvents } from './connection-loss.ts'
 
 /** What is used of `mssql`'s `ConnectionPool`. */
 export interface MssqlPool<Transaction = MssqlTransaction> {
@@ -35,7 +37,7 @@ interface Lender {
 }
 
 /** What is used of a connection of `tedious`. */
-interface MssqlConnection {
+interface MssqlConnection extends Partial<LossEvents> {
   close(): void
   reset?(done: (error?: Error | null) => void): void
 }
@@ -83,6 +85,15 @@ function reset(connection: MssqlConnection): Promise<boolean> {
     if (connection.reset === undefined) resolve(false)
     else connection.reset((error) => resolve(!error))
   })
+}
+
+/** Told only by `tedious`. */
+export function lossOf({ connection }: Pick<Borrowed, 'connection'>): Pick<Session, 'onLost'> {
+  return tellsLoss(connection) ? { onLost: (tell) => onLoss(connection, tell) } : {}
+}
+
+function tellsLoss(connection: Partial<LossEvents>): connection is LossEvents {
+  return connection.on !== undefined && connection.off !== undefined
 }
 
 function isLender<Pool extends object>(pool: Pool): pool is Pool & Lender {

@@ -6,6 +6,7 @@ import type { Row, SqlStatement, Value } from '../core/statement.ts'
 import {
   borrow,
   giveBack,
+  lossOf,
   type Borrowed,
   type MssqlPool,
   type MssqlRequest,
@@ -81,9 +82,19 @@ function sessionOf<Transaction extends MssqlTransaction>(
       isOpen = false
     },
     rollback,
+    ...endsOf(borrowed, () => hasChangedLevel),
+  }
+}
+
+function endsOf(
+  borrowed: Borrowed<unknown>,
+  hasChangedLevel: () => boolean,
+): Pick<Session, 'release' | 'destroy' | 'onLost'> {
+  return {
     // A level outlasts its transaction, and would be that of whoever uses the connection next.
-    release: () => giveBack(borrowed, hasChangedLevel ? 'reset' : 'as it is'),
+    release: () => giveBack(borrowed, hasChangedLevel() ? 'reset' : 'as it is'),
     destroy: () => giveBack(borrowed, 'closed'),
+    ...lossOf(borrowed),
   }
 }
 

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Session, Sessions, TransactionStart } from '../core/session.ts'
 import type { Row, Value } from '../core/statement.ts'
 import { cancellable } from './cancellable.ts'
+import { onLoss, type LossEvents } from './connection-loss.ts'
 import { watched } from './mysql2-watch.ts'
 import { sqlOnly } from './statement-kind.ts'
 import type { DriverTraits } from './traits.ts'
@@ -21,7 +22,7 @@ export interface Mysql2Pool<Connection = Mysql2Connection> {
   getConnection(): Promise<Connection>
 }
 
-export interface Mysql2Connection {
+export interface Mysql2Connection extends LossEvents {
   readonly threadId: number
   query(options: Mysql2Query): Promise<readonly [unknown, unknown]>
   release(): void
@@ -83,6 +84,7 @@ function sessionOf<Connection extends Mysql2Connection>(
       // While a statement waits for a row, the server does not notice that its client has gone.
       await Promise.race([killQuery(pool, own.threadId), pause(killPatienceMs, undefined, { ref: false })])
     },
+    onLost: (tell) => onLoss(own, tell),
   }
 }
 

@@ -1,6 +1,8 @@
 import type { Session, Sessions, TransactionStart } from '../core/session.ts'
 import type { Row, Value } from '../core/statement.ts'
+import { onLoss } from './connection-loss.ts'
 import { cancel, type CancelTarget } from './pg-cancel.ts'
+import { listenOn, type ListeningClient } from './pg-listen.ts'
 import { sqlOnly } from './statement-kind.ts'
 import type { DriverTraits } from './traits.ts'
 import { firstFailure, nothingToCommit } from './transaction-end.ts'
@@ -12,12 +14,10 @@ export interface PgPool<Client = PgClient> {
   connect(callback: (error: Error | undefined, client: Client | undefined, done: () => void) => void): void
 }
 
-export interface PgClient extends CancelTarget {
+export interface PgClient extends CancelTarget, ListeningClient {
   /** Where `pg` tells of every error that the server sends; absent in its native client. */
   readonly connection?: PgErrors
   query(config: { text: string; values: unknown[] }): Promise<PgResult | readonly PgResult[]>
-  on(event: 'error', listener: (error: Error) => void): unknown
-  off(event: 'error', listener: (error: Error) => void): unknown
   release(error?: Error): void
 }
 
@@ -33,7 +33,7 @@ export interface PgResult {
 
 /** Sessions on the connections of a `pg` pool. The caller's work receives the pool's own client. */
 export function sessions<Client extends PgClient>(pool: PgPool<Client>): Sessions<Client> {
-  return { open: async () => sessionOf(await pool.connect()) }
+  return { open: async () => sessionOf(await pool.connect()), listen: listenOn(pool) }
 }
 
 function sessionOf<Client extends PgClient>(client: Client): Session<Client> {
@@ -75,6 +75,8 @@ function sessionOf<Client extends PgClient>(client: Client): Session<Client> {
       // While a statement waits for a lock, the server does not notice that its client has gone.
       await cancel(client)
     },
+    onLost: (tell) => onLoss(client, tell),
+    ...(client.processID == null ? {} : { backend: String(client.processID) }),
   }
 }
 

@@ -8,3 +8,13 @@ export function turnOn(thing: object): Promise<() => void> {
     lastTurns.set(thing, turn)
   })
 }
+
+/** Runs `step` when everybody who asked for `thing` before has ended their turn. */
+export async function inTurn<T>(thing: object, step: () => Promise<T>): Promise<T> {
+  const endTurn = await turnOn(thing)
+  try {
+    return await step()
+  } finally {
+    endTurn()
+  }
+}
