@@ -1,0 +1,31 @@
+import { afterAll, beforeAll } from 'vitest'
+
+import type { StartedServer } from './engine.ts'
+import { messageOf } from './run-command.ts'
+
+/** Ends a test early, with the reason in its report. */
+type Skip = (reason: string) => never
+
+/** On a new machine it is fetched first. */
+const START_WITHIN_MS = 300_000
+
+/**
+ * A server for one test file beside the engines: another way to one of them, or one that is set up in a special way.
+ *
+ * A test asks for it with its own `skip`, and is skipped with the reason where it cannot be had. With
+ * `HOLDFAST_REQUIRE_EXTRA=1` the file fails instead.
+ */
+export function useExtraServer(start: () => Promise<StartedServer>): (skip: Skip) => StartedServer {
+  let started: StartedServer | undefined
+  let reason = 'it was not started'
+  beforeAll(async () => {
+    try {
+      started = await start()
+    } catch (error) {
+      if ((process.env.HOLDFAST_REQUIRE_EXTRA ?? '') !== '') throw error
+      reason = messageOf(error)
+    }
+  }, START_WITHIN_MS)
+  afterAll(() => started?.stop())
+  return (skip) => started ?? skip(reason)
+}
