@@ -74,9 +74,44 @@ export type { BuiltinDialect, Dialect, Emitter } from './dialects/dialect.ts'
 export { classifyError, type ClassifyOptions } from './classify.ts'
 export { emit, type ServerKind } from './emit.ts'
 export { explain } from './explain.ts'
-export { withTxRetry, type Locks, type LocksOptions, type RowOptionsOf, type WaitOf } from './locks.ts'
-export type { Retry, TransactionOptions } from './locks/options.ts'
-export type { LockPlaces, RowQuery, SqlQuery } from './locks/query.ts'
-export type { LockedRows, RowOptions } from './locks/rows.ts'
+export {
+  withTxRetry,
+  type Locks,
+  type LocksOptions,
+  type RowOptionsOf,
+  type SharedLocks,
+  type WaitOf,
+} from './locks.ts'
+export type { Acquire, AcquireOptions } from './locks/named/acquire.ts'
+export type {
+  AdvisoryLocks,
+  LockedWork,
+  LockInTransaction,
+  LocksInTransaction,
+} from './locks/named/advisory.ts'
+export type { Handler } from './locks/queue/attend.ts'
+export type { ClaimOptions, Reclaimed } from './locks/queue/claim.ts'
+export type { Claims } from './locks/queue/claims.ts'
+export type { InOrder, InOrderOptions, LockedResource } from './locks/patterns/in-order.ts'
+export type { IndexAdvice } from './locks/queue/index-advice.ts'
+export type { Job, JobKey, JobOptions, ReleaseOptions } from './locks/queue/job.ts'
+export type { LeaderOptions } from './locks/nodes/leader.ts'
+export type { LeaseOptions } from './locks/lease/options.ts'
+export type { Lease } from './locks/lease/lease.ts'
+export type { JoinOptions, LockOptions, WithLockOptions } from './locks/named/lock-options.ts'
+export type { MigrationOptions } from './locks/nodes/migration-lock.ts'
+export type { NamedLocks } from './locks/named/named-locks.ts'
+export type { Once, OnceResult } from './locks/patterns/once.ts'
+export type { OptimisticWrites } from './locks/patterns/optimistic.ts'
+export type { Retry, TransactionOptions } from './locks/transaction/options.ts'
+export type { LockPlaces, RowQuery, SqlQuery } from './locks/rows/query.ts'
+export type { Queue, QueueDefinition } from './locks/queue/queue-definition.ts'
+export type { Resource } from './locks/patterns/resource-order.ts'
+export type { LockedRows, RowOptions } from './locks/rows/rows.ts'
+export type { Held } from './locks/session-lock/hold.ts'
+export type { SingletonOptions, SingletonRun, SingletonWork } from './locks/nodes/singleton.ts'
+export type { VersionedTarget, VersionedUpdate } from './locks/patterns/versioned-row.ts'
+export type { WorkOptions, WorkReport } from './locks/queue/work-options.ts'
 export { supportMatrix, type SupportCell } from './matrix.ts'
 export { registry, type DialectName, type Registry } from './registry.ts'
+export { isUniqueViolation } from './unique-violation.ts'

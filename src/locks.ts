@@ -1,18 +1,23 @@
 import type { Plan } from './core/plan.ts'
-import type { Target, Wait } from './core/request.ts'
+import type { AdvisoryRequest, Target, Wait } from './core/request.ts'
 import type { Sessions } from './core/session.ts'
 import type { Row } from './core/statement.ts'
 import type { Unsupported } from './core/support.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import { emit } from './emit.ts'
+import { createClaims, type Claims } from './locks/queue/claims.ts'
 import { identify } from './locks/identify.ts'
+import { createInOrder, type InOrder } from './locks/patterns/in-order.ts'
+import { createNamedLocks, type NamedLocks } from './locks/named/named-locks.ts'
 import { createNeeds } from './locks/needs.ts'
-import type { TransactionOptions } from './locks/options.ts'
-import type { OpenTransaction } from './locks/port.ts'
-import { isTarget, lockingRead, type RowQuery } from './locks/query.ts'
-import { lockRows, type LockedRows, type LockingRead, type RowOptions } from './locks/rows.ts'
-import { createScope } from './locks/scope.ts'
-import { runTransaction } from './locks/transaction.ts'
+import { createOnce, type Once } from './locks/patterns/once.ts'
+import { createOptimisticWrites, type OptimisticWrites } from './locks/patterns/optimistic.ts'
+import type { TransactionOptions } from './locks/transaction/options.ts'
+import type { OpenTransaction, Server } from './locks/port.ts'
+import { isTarget, lockingRead, type RowQuery } from './locks/rows/query.ts'
+import { lockRows, type LockedRows, type LockingRead, type RowOptions } from './locks/rows/rows.ts'
+import { createScope } from './locks/transaction/scope.ts'
+import { runTransaction } from './locks/transaction/transaction.ts'
 import { findDialect, type DialectName, type Registry } from './registry.ts'
 
 /** What `createLocks` may be told of the server. What is left out is asked of the server once. */
@@ -33,8 +38,8 @@ export type RowOptionsOf<D extends DialectName> = Omit<RowOptions, 'wait'> & {
   readonly wait?: WaitOf<D>
 }
 
-/** Locks on one database. `Tx` is what the driver or query library calls a transaction. */
-export interface Locks<Tx, D extends DialectName = DialectName> {
+/** What locks are on every database and through every driver alike. */
+export interface SharedLocks<Tx> extends NamedLocks<Tx>, OptimisticWrites<Tx>, Claims<Tx> {
   /**
    * Runs `work` in a transaction, and again from the start when it lost against another transaction.
    *
@@ -42,6 +47,12 @@ export interface Locks<Tx, D extends DialectName = DialectName> {
    * {@link CommitOutcomeUnknownError} when the connection broke at COMMIT and nobody can tell whether it is stored.
    */
   readonly transaction: <T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions) => Promise<T>
+  readonly once: Once<Tx>
+  readonly inOrder: InOrder<Tx>
+}
+
+/** Locks on one database. `Tx` is what the driver or query library calls a transaction. */
+export interface Locks<Tx, D extends DialectName = DialectName> extends SharedLocks<Tx> {
   /**
    * Locks rows until the transaction ends, and gives them as they are once they are locked.
    *
@@ -71,7 +82,7 @@ export function joinLocks<Tx, D extends DialectName>(
 ): Locks<Tx, D> {
   const meeting = meet(sessions, dialects, options)
   return {
-    transaction: meeting.transaction,
+    ...meeting.shared,
     rows: async <R extends object>(tx: Tx, query: RowQuery, rowOptions: RowOptionsOf<D> = {}) => {
       const target = isTarget(query) ? query : undefined
       const locked = await meeting.lockRows(tx, {
@@ -94,7 +105,7 @@ export interface RowsCall {
 
 /** The algorithms on one database, for those who give them a face. */
 export interface Meeting<Tx> {
-  readonly transaction: Locks<Tx>['transaction']
+  readonly shared: SharedLocks<Tx>
   readonly lockRows: (tx: Tx, call: RowsCall) => Promise<LockedRows<Row>>
   /** The transaction that is open in this chain of calls. */
   readonly current: () => OpenTransaction<Tx> | undefined
@@ -112,16 +123,33 @@ export function meet<Tx, D extends DialectName>(
   const scope = createScope<Tx>()
   const port = { sessions, server: identify({ dialects: candidates, version }) }
   const needs = createNeeds(port)
-  return {
-    transaction: (work, options) => runTransaction({ port, scope, candidates }, work, options),
-    lockRows: async (tx, { target, options, readOf }) => {
-      const open = scope.find(tx)
-      const plan = emitRows(open, options, target)
-      return lockRows(open, { plan, read: readOf(plan), options, needs })
-    },
-    current: scope.current,
-    find: scope.find,
+  const transactions = { port, scope, candidates }
+  const { current, find } = scope
+  const transaction: SharedLocks<Tx>['transaction'] = (work, options) =>
+    runTransaction(transactions, work, options)
+  const rowsOf: Meeting<Tx>['lockRows'] = async (tx, { target, options, readOf }) => {
+    const open = find(tx)
+    const plan = emitRows(open, options, target)
+    return lockRows(open, { plan, read: readOf(plan), options, needs })
   }
+  const named = createNamedLocks(transactions, { planFor: emitNamed, needs })
+  const shared = {
+    ...named,
+    ...createOptimisticWrites({ find, transaction }),
+    ...createClaims(port, find),
+    transaction,
+    once: createOnce({ find }),
+    inOrder: createInOrder({
+      lock: named.lock,
+      rows: (tx: Tx, target, options = {}) =>
+        rowsOf(tx, { target, options, readOf: (plan) => lockingRead(target, plan) }),
+    }),
+  }
+  return { shared, lockRows: rowsOf, current, find }
+}
+
+function emitNamed({ dialect, version }: Server, request: AdvisoryRequest): Plan {
+  return emit({ dialect, version: version.join('.') }, 'advisory', request)
 }
 
 /** The plan for a row lock in a transaction that is open. */

@@ -9,9 +9,10 @@ export {
   type DuckdbStatement,
 } from '../adapters/duckdb.ts'
 export { withTxRetry, type Locks, type LocksOptions, type RowOptionsOf, type WaitOf } from '../locks.ts'
-export type { Retry, TransactionOptions } from '../locks/options.ts'
-export type { LockPlaces, RowQuery, SqlQuery } from '../locks/query.ts'
-export type { LockedRows, RowOptions } from '../locks/rows.ts'
+export { queue } from '../locks/queue/queue.ts'
+export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
+export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
+export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
 
 /**
  * Locks on a DuckDB database that this process has open. The work receives a connection of its own.

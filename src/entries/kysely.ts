@@ -16,17 +16,19 @@ import { LockUsageError } from '../core/errors.ts'
 import type { Plan } from '../core/plan.ts'
 import { unsupported } from '../core/support.ts'
 import type { Dialect } from '../dialects/dialect.ts'
-import { emitRows, meet, type Locks, type RowOptionsOf } from '../locks.ts'
+import { emitRows, meet, type RowOptionsOf, type SharedLocks } from '../locks.ts'
 import type { OpenTransaction } from '../locks/port.ts'
-import type { LockedRows, RowOptions } from '../locks/rows.ts'
+import type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
 import { registry } from '../registry.ts'
 
 export { sessions, type DriverTraits, type KyselyInstance, type TransactionOf } from '../adapters/kysely.ts'
 export { lockPlugin, type LockPlugin, type LockPluginOptions } from '../adapters/kysely-plugin.ts'
+export { kyselyQueue, type KyselyQueue, type KyselyQueueDefinition } from '../adapters/kysely-queue.ts'
 export type { KyselySelect } from '../adapters/kysely-rows.ts'
 export { withTxRetry, type RowOptionsOf, type WaitOf } from '../locks.ts'
-export type { Retry, TransactionOptions } from '../locks/options.ts'
-export type { LockedRows, RowOptions } from '../locks/rows.ts'
+export { queue } from '../locks/queue/queue.ts'
+export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
+export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
 
 export type KyselyDialectName = 'postgres' | 'mysql' | 'mariadb' | 'sqlite' | 'mssql'
 
@@ -63,7 +65,7 @@ export interface KyselyLocksOptions<D extends KyselyDialectName> {
 }
 
 /** Locks through Kysely: the work receives Kysely's own transaction, on which `forUpdate()` and the like are portable. */
-export interface KyselyLocks<Trx, D extends KyselyDialectName> extends Pick<Locks<Trx, D>, 'transaction'> {
+export interface KyselyLocks<Trx, D extends KyselyDialectName> extends SharedLocks<Trx> {
   /** Locks the rows of a SELECT until the transaction ends, and gives them as they are once they are locked. */
   readonly rows: <O>(tx: Trx, query: KyselySelect<O>, options?: RowOptionsOf<D>) => Promise<LockedRows<O>>
 }
@@ -96,7 +98,7 @@ export function createLocks<Db extends KyselyInstance, D extends KyselyDialectNa
     }
   }
   return {
-    transaction: meeting.transaction,
+    ...meeting.shared,
     rows: async <O>(tx: TransactionOf<Db>, query: KyselySelect<O>, lock: RowOptionsOf<D> = {}) => {
       const rows = await meeting.lockRows(tx, {
         target: undefined,

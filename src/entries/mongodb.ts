@@ -8,9 +8,9 @@ import {
 } from '../adapters/mongodb.ts'
 import type { Row } from '../core/statement.ts'
 import { emitRows, meet, type Locks, type LocksOptions, type RowOptionsOf } from '../locks.ts'
-import { isDocumentQuery, lockDocuments, type DocumentQuery } from '../locks/documents.ts'
-import { isTarget, lockingRead, type RowQuery } from '../locks/query.ts'
-import type { LockedRows, RowOptions } from '../locks/rows.ts'
+import { isDocumentQuery, lockDocuments, type DocumentQuery } from '../locks/rows/documents.ts'
+import { isTarget, lockingRead, type RowQuery } from '../locks/rows/query.ts'
+import type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
 
 export {
   sessions,
@@ -21,10 +21,11 @@ export {
   type MongodbTransaction,
 } from '../adapters/mongodb.ts'
 export { withTxRetry, type Locks, type LocksOptions, type RowOptionsOf, type WaitOf } from '../locks.ts'
-export type { DocumentQuery } from '../locks/documents.ts'
-export type { Retry, TransactionOptions } from '../locks/options.ts'
-export type { LockPlaces, RowQuery, SqlQuery } from '../locks/query.ts'
-export type { LockedRows, RowOptions } from '../locks/rows.ts'
+export { queue } from '../locks/queue/queue.ts'
+export type { DocumentQuery } from '../locks/rows/documents.ts'
+export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
+export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
+export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
 
 export interface MongodbLocksOptions extends LocksOptions<'mongodb'>, MongodbSessionOptions {}
 
@@ -43,13 +44,13 @@ export function createLocks<S extends MongodbSession, D extends MongodbDatabase<
   options: MongodbLocksOptions = {},
 ): MongodbLocks<MongodbTransaction<S, D>> {
   type Tx = MongodbTransaction<S, D>
-  const { transaction, find, lockRows } = meet(sessions(client, options), ['mongodb'], options)
+  const { shared, find, lockRows } = meet(sessions(client, options), ['mongodb'], options)
   const lock = (tx: Tx, query: RowQuery, rowOptions: RowOptions): Promise<LockedRows<Row>> => {
     const target = isTarget(query) ? query : undefined
     return lockRows(tx, { target, options: rowOptions, readOf: (plan) => lockingRead(query, plan) })
   }
   return {
-    transaction,
+    ...shared,
     rows: async <R extends object>(tx: Tx, query: RowQuery | DocumentQuery, rowOptions: RowOptions = {}) => {
       if (!isDocumentQuery(query)) return (await lock(tx, query, rowOptions)) as LockedRows<R>
       const open = find(tx)

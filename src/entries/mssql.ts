@@ -14,9 +14,10 @@ export {
   type MssqlTransaction,
 } from '../adapters/mssql.ts'
 export { withTxRetry, type Locks, type LocksOptions, type RowOptionsOf, type WaitOf } from '../locks.ts'
-export type { Retry, TransactionOptions } from '../locks/options.ts'
-export type { LockPlaces, RowQuery, SqlQuery } from '../locks/query.ts'
-export type { LockedRows, RowOptions } from '../locks/rows.ts'
+export { queue } from '../locks/queue/queue.ts'
+export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
+export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
+export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
 
 export interface MssqlLocksOptions extends LocksOptions<'mssql'>, MssqlSessionOptions {}
 

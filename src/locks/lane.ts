@@ -19,6 +19,7 @@ export async function takeTurn(
 ): Promise<() => void> {
   signal?.throwIfAborted()
   const line = lanes.get(lane) ?? []
+  if (line.length > 0 && deadline.isPast()) throw tooLate()
   lanes.set(lane, line)
   const leave = (waiter: () => void): void => {
     const place = line.indexOf(waiter)
@@ -41,8 +42,7 @@ export async function takeTurn(
       reject(why)
     }
     const onAbort = (): void => giveUp(signal?.reason as Error)
-    const remainingMs = deadline.remainingMs()
-    const timer = Number.isFinite(remainingMs) ? setTimeout(() => giveUp(tooLate()), remainingMs) : undefined
+    const timer = line.length === 0 ? undefined : whenPast(deadline, () => giveUp(tooLate()))
     const stopWaiting = (): void => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', onAbort)
@@ -53,6 +53,11 @@ export async function takeTurn(
   })
 }
 
+function whenPast(deadline: Deadline, late: () => void): NodeJS.Timeout | undefined {
+  const remainingMs = deadline.remainingMs()
+  return Number.isFinite(remainingMs) ? setTimeout(late, remainingMs) : undefined
+}
+
 function tooLate(): LockTimeoutError {
-  return new LockTimeoutError('the database was locked by others of this process')
+  return new LockTimeoutError('locked by others of this process for too long')
 }

@@ -1,30 +1,66 @@
+import { backoffMs } from '../core/backoff.ts'
+import { pause } from '../core/deadline.ts'
+import type { Session } from '../core/session.ts'
 import { isSql, type Statement } from '../core/statement.ts'
 import type { Port } from './port.ts'
 
-/**
- * Makes sure of the tables and rows that plans need, once for each `locks` object.
- *
- * They are made on a connection of their own. Says whether any was made just now: a transaction that began before may
- * not see it.
- */
-export type Needs = (statements: readonly Statement[]) => Promise<boolean>
+/** Makes sure of the tables and rows that plans need, once for each `locks` object. */
+export interface Needs {
+  /**
+   * On a session without a transaction; on one of its own when none is told. Says whether any was made just now: a
+   * transaction that began before may not see it.
+   */
+  readonly make: (statements: readonly Statement[], on?: Session) => Promise<boolean>
+  /** Makes them again next time: somebody may have deleted what was there. */
+  readonly forget: (statements: readonly Statement[]) => void
+}
+
+/** Each named lock may need a row of its own: what is remembered of them must not grow for ever. */
+const maxRemembered = 10_000
+
+/** Two who make the same thing at once may get in each other's way. */
+const maxTries = 5
 
 export function createNeeds<Tx>(port: Port<Tx>): Needs {
-  const made = new Map<string, Promise<void>>()
-  return async (statements) => {
-    const missing = statements.filter((statement) => !made.has(nameOf(statement)))
-    // in their order: a row needs its table
-    for (const statement of statements) {
-      const name = nameOf(statement)
-      const making = made.get(name) ?? make(port, statement)
-      made.set(name, making)
-      await making.catch((error: unknown) => {
-        made.delete(name)
-        throw error
-      })
-    }
-    return missing.length > 0
+  const made = new Map<string, Promise<unknown>>()
+  const start = (name: string, statement: Statement, on: Session | undefined): Promise<unknown> => {
+    const making = on === undefined ? make(port, statement) : on.run(statement)
+    made.set(name, making)
+    if (made.size > maxRemembered) made.delete(firstOf(made))
+    making.catch(() => {
+      if (made.get(name) === making) made.delete(name)
+    })
+    return making
   }
+  const makeOne = async (statement: Statement, on: Session | undefined): Promise<void> => {
+    const name = nameOf(statement)
+    for (let failed = 1; ; failed += 1) {
+      try {
+        await (made.get(name) ?? start(name, statement, on))
+        return
+      } catch (error) {
+        // what ended another's connection says nothing about ours
+        if (failed >= maxTries) throw error
+        await pause(backoffMs(failed))
+      }
+    }
+  }
+  return {
+    make: async (statements, on) => {
+      const missing = statements.filter((statement) => !made.has(nameOf(statement)))
+      // in their order: a row needs its table
+      for (const statement of statements) await makeOne(statement, on)
+      return missing.length > 0
+    },
+    forget: (statements) => {
+      for (const statement of statements) made.delete(nameOf(statement))
+    },
+  }
+}
+
+function firstOf(made: ReadonlyMap<string, unknown>): string {
+  const [first = ''] = made.keys()
+  return first
 }
 
 async function make<Tx>({ sessions }: Port<Tx>, statement: Statement): Promise<void> {

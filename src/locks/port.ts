@@ -1,6 +1,8 @@
 import type { Deadline } from '../core/deadline.ts'
+import type { Receipt } from '../core/receipt.ts'
 import type { Isolation } from '../core/request.ts'
 import type { Session, Sessions } from '../core/session.ts'
+import type { Statement } from '../core/statement.ts'
 import type { Version } from '../core/version.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 
@@ -8,7 +10,7 @@ import type { Dialect } from '../dialects/dialect.ts'
 export interface Port<Tx> {
   readonly sessions: Sessions<Tx>
   /** What the server is: told by the caller, or asked of the server once. */
-  readonly server: (session: Session<Tx>) => Promise<Server>
+  readonly server: (session: Session) => Promise<Server>
 }
 
 export interface Server {
@@ -27,4 +29,8 @@ export interface OpenTransaction<Tx> extends Server {
   readonly deadline: Deadline
   /** The session is in a state that nobody knows: it must not go back to the pool. */
   readonly doubt: (why: unknown) => void
+  /** The named locks that it holds, by the text that tells them apart. */
+  readonly named: Map<string, Receipt>
+  /** What gives back the locks that outlive the transaction, sent once it has ended: in the opposite order. */
+  readonly atEnd: Statement[]
 }

@@ -3,6 +3,7 @@ import type { Session } from '../core/session.ts'
 /** How a session ends: given back as clean as it came, or destroyed because nobody knows what it still holds. */
 export interface SessionEnd {
   readonly doubt: (why: unknown) => void
+  readonly isInDoubt: () => boolean
   /** Never rejects: what became of the work is known by then, and is what the caller has to hear. */
   readonly end: () => Promise<void>
 }
@@ -13,6 +14,7 @@ export function sessionEnd(session: Session): SessionEnd {
     doubt: (why) => {
       reason ??= why instanceof Error ? why : new Error(String(why))
     },
+    isInDoubt: () => reason !== undefined,
     end: async () => {
       const ended = reason === undefined ? session.release() : session.destroy(reason)
       await ended.catch((error: unknown) => {

@@ -14,7 +14,7 @@ export interface SettingUse<T> {
  * work was aborted: a statement may still wait there for a lock, and what puts the setting back would wait behind it.
  */
 export async function withSetting<T>(
-  session: Session,
+  session: Pick<Session, 'run'>,
   setting: SettingChange | undefined,
   { work, doubt, signal }: SettingUse<T>,
 ): Promise<T> {

@@ -1,15 +1,4 @@
-import Database from 'better-sqlite3'
-import {
-  Kysely,
-  MysqlDialect,
-  PostgresDialect,
-  SqliteDialect,
-  sql,
-  type Dialect,
-  type Transaction,
-} from 'kysely'
-import mysql from 'mysql2'
-import pg from 'pg'
+import { Kysely, sql, type Transaction } from 'kysely'
 import { afterEach, beforeEach, describe, expect, expectTypeOf, test } from 'vitest'
 
 import {
@@ -18,25 +7,12 @@ import {
   LockUsageError,
   UnsupportedLockError,
 } from '../../src/core/errors.ts'
-import { createLocks, type KyselyDialectName, type KyselyLocks } from '../../src/entries/kysely.ts'
+import { createLocks, type KyselyLocks } from '../../src/entries/kysely.ts'
 import { describeEngines, until, type EngineContext } from '../engines/use.ts'
+import { dialects, type ServerName } from './kysely-dialects.ts'
 
 interface Bank {
   account: { id: number; balance: number }
-}
-
-type ServerName = Exclude<KyselyDialectName, 'mssql'>
-
-const dialects: Readonly<Record<ServerName, (url: string) => Dialect>> = {
-  postgres: (url) => {
-    const pool = new pg.Pool({ connectionString: url, max: 4 })
-    pool.on('error', () => {})
-    pool.on('connect', (client) => client.on('error', () => {}))
-    return new PostgresDialect({ pool })
-  },
-  mysql: (url) => new MysqlDialect({ pool: mysql.createPool({ uri: url, connectionLimit: 4 }) }),
-  mariadb: (url) => new MysqlDialect({ pool: mysql.createPool({ uri: url, connectionLimit: 4 }) }),
-  sqlite: (url) => new SqliteDialect({ database: new Database(url, { timeout: 0 }) }),
 }
 
 describeEngines(specs, { only: Object.keys(dialects) })

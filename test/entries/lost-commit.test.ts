@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { CommitOutcomeUnknownError } from '../../src/core/errors.ts'
 import { createLocks as createMysqlLocks } from '../../src/entries/mysql2.ts'
 import { createLocks as createPgLocks } from '../../src/entries/pg.ts'
-import type { TransactionOptions } from '../../src/locks/options.ts'
+import type { TransactionOptions } from '../../src/locks/transaction/options.ts'
 import { describeEngines, until, type EngineContext } from '../engines/use.ts'
 import { startCuttingProxy, type Cut, type CuttingProxy } from './cutting-proxy.ts'
 

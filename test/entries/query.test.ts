@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { emit } from '../../src/emit.ts'
-import { lockingRead, type RowQuery } from '../../src/locks/query.ts'
+import { lockingRead, type RowQuery } from '../../src/locks/rows/query.ts'
 import type { DialectName } from '../../src/registry.ts'
 
 function textOf(dialect: DialectName, query: RowQuery): unknown {

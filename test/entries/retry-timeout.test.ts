@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 
 import { createLocks as createMysqlLocks } from '../../src/entries/mysql2.ts'
 import { createLocks as createPgLocks } from '../../src/entries/pg.ts'
-import type { TransactionOptions } from '../../src/locks/options.ts'
+import type { TransactionOptions } from '../../src/locks/transaction/options.ts'
 import type { EngineSession } from '../engines/engine.ts'
 import { describeEngines, type EngineContext } from '../engines/use.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { LockError, LockUsageError } from '../../src/core/errors.ts'
-import type { RowQuery } from '../../src/locks/query.ts'
+import type { RowQuery } from '../../src/locks/rows/query.ts'
 import { describeEngines } from '../engines/use.ts'
 import { engines, loadDriver } from './drivers.ts'
 import { startRival, wish, type Rival } from './rival.ts'

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 
 import type { RetryableKind } from '../../src/core/error-kind.ts'
 import { RetryableTransactionError } from '../../src/core/errors.ts'
-import type { TransactionOptions } from '../../src/locks/options.ts'
+import type { TransactionOptions } from '../../src/locks/transaction/options.ts'
 import { describeEngines, type EngineContext } from '../engines/use.ts'
 import { loadDriver } from './drivers.ts'
 import { meetingOf } from './meeting.ts'

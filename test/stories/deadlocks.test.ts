@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { LockError, RetryableTransactionError } from '../../src/core/errors.ts'
-import type { TransactionOptions } from '../../src/locks/options.ts'
+import type { TransactionOptions } from '../../src/locks/transaction/options.ts'
 import { describeEngines } from '../engines/use.ts'
 import { loadDriver } from './drivers.ts'
 import { meetingOf } from './meeting.ts'

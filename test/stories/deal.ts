@@ -1,11 +1,15 @@
+import type { LockKey } from '../../src/core/key.ts'
 import type { Target } from '../../src/core/request.ts'
 import type { Row } from '../../src/core/statement.ts'
+import type { TransactionOptions } from '../../src/locks/transaction/options.ts'
 import type { Controls, Shop } from './shop.ts'
 
 /** Something that is decided by what is read, and then written: the unit that a lock has to keep together. */
 export interface Deal {
   /** What is written after the look: decides how the deal goes wrong without a lock. */
   readonly writes: keyof Controls
+  /** What is locked where there is no row that could be. */
+  readonly name?: LockKey
   readonly look: (reader: Reader) => Promise<readonly Row[]>
   /** Says whether the deal was closed. */
   readonly act: (tx: unknown, facts: readonly Row[]) => Promise<boolean>
@@ -18,7 +22,7 @@ export interface Reader {
 }
 
 /** The deal in one transaction, its rows locked before anything is decided. Ends with an error at a deadlock. */
-export function locked({ locks, find }: Shop, { look, act }: Deal): Promise<boolean> {
+export function locked({ locks, find }: Shop, { look, act, name }: Deal): Promise<boolean> {
   const work = async (tx: unknown): Promise<boolean> => {
     const facts = await look({
       guarded: (target) => locks.rows(tx, target),
@@ -26,11 +30,12 @@ export function locked({ locks, find }: Shop, { look, act }: Deal): Promise<bool
     })
     return act(tx, facts)
   }
-  return locks.transaction(work, {
+  const options: TransactionOptions = {
     onRetry: ({ kind, error }) => {
       if (kind === 'deadlock') throw new Error('rows were locked in one order, and yet', { cause: error })
     },
-  })
+  }
+  return name === undefined ? locks.transaction(work, options) : locks.withLock(name, work, options)
 }
 
 /** How a deal is done without a lock. */

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 
 import type { Wait } from '../../src/core/request.ts'
-import type { RowQuery } from '../../src/locks/query.ts'
-import type { TransactionOptions } from '../../src/locks/options.ts'
+import type { RowQuery } from '../../src/locks/rows/query.ts'
+import type { TransactionOptions } from '../../src/locks/transaction/options.ts'
 import type { Engine } from '../engines/engine.ts'
 import { until } from '../engines/until.ts'
 import { meetingOf } from './meeting.ts'

@@ -1,6 +1,7 @@
 import { transfer, type Transfer } from './bank.ts'
 import { locked, unlocked, type Deal } from './deal.ts'
 import { buy, type Purchase } from './last-item.ts'
+import { upload, type Upload } from './quota.ts'
 import type { Driver, Shop } from './shop.ts'
 import { order, type Order } from './store-room.ts'
 
@@ -9,6 +10,7 @@ export type Task =
   | { readonly story: 'transfer'; readonly work: readonly Transfer[] }
   | { readonly story: 'order'; readonly work: readonly Order[] }
   | { readonly story: 'buy'; readonly work: readonly Purchase[] }
+  | { readonly story: 'upload'; readonly work: readonly Upload[] }
 
 /** What the workers of one process have to do, all at the same time. It is sent to the process, so it is plain data. */
 export interface Shift {
@@ -45,5 +47,6 @@ export function runShift(place: Workplace, { tasks, withoutLock }: Shift): Promi
 function dealsOf(shop: Shop, task: Task): readonly Deal[] {
   if (task.story === 'transfer') return task.work.map((one) => transfer(shop, one))
   if (task.story === 'order') return task.work.map((one) => order(shop, one))
+  if (task.story === 'upload') return task.work.map((one) => upload(shop, one))
   return task.work.map((one) => buy(shop, one))
 }

@@ -1,11 +1,11 @@
 import type { Row, Statement, Value } from '../../src/core/statement.ts'
 import type { RowRequest, Target, Wait } from '../../src/core/request.ts'
-import type { RowQuery } from '../../src/locks/query.ts'
-import type { LockedRows } from '../../src/locks/rows.ts'
+import type { RowQuery } from '../../src/locks/rows/query.ts'
+import type { LockedRows } from '../../src/locks/rows/rows.ts'
 import type { Locks } from '../../src/locks.ts'
 
 /** What every engine's locks can do. */
-export interface PortableLocks<Tx> extends Pick<Locks<Tx>, 'transaction'> {
+export interface PortableLocks<Tx> extends Omit<Locks<Tx>, 'rows'> {
   readonly rows: (
     tx: Tx,
     query: RowQuery,

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 import { LockTimeoutError } from '../../src/core/errors.ts'
 import type { WaitOf } from '../../src/locks.ts'
+import type { WithLockOptions } from '../../src/locks/named/lock-options.ts'
 import { describeEngines, type EngineContext } from '../engines/use.ts'
 import { connected, type Subject, type Tx } from './subject.ts'
 
@@ -36,13 +37,35 @@ function postgresSpecs(context: EngineContext): void {
     expect(rest).toEqual([expect.stringMatching(/^SELECT \* FROM "account" .* FOR UPDATE/), 'COMMIT'])
   })
 
-  test('rows with a timeout of their own cost 3 more: to read the old one, to set it, to put it back', async () => {
+  test('rows with a timeout of their own cost 2 more: to set it, and to put the old one back', async () => {
     const [, ...rest] = await tripsOf(subject(), lockWith({ timeoutMs: 1500 }), { lockTimeoutMs: 2000 })
     expect(rest).toEqual([
-      expect.stringMatching(/^SELECT setting AS saved/),
-      'SET LOCAL lock_timeout = 1500',
+      expect.stringMatching(/; SET LOCAL lock_timeout = 1500$/),
       expect.stringMatching(/^SELECT \* FROM "account"/),
-      'SET LOCAL lock_timeout = 2000',
+      expect.stringMatching(/^SELECT set_config\('lock_timeout'/),
+      'COMMIT',
+    ])
+  })
+
+  const lock = String.raw`SELECT pg_advisory_xact_lock\('-?\d+'::bigint\)`
+
+  test('a transaction under a named lock, with a lock timeout, costs 2: both travel with the beginning', async () => {
+    const trips = await lockedTripsOf(subject(), ['named'], { lockTimeoutMs: 2000 })
+    expect(trips).toEqual([beginning(`BEGIN; SET LOCAL lock_timeout = 2000; ${lock}`), body, 'COMMIT'])
+  })
+
+  test('many names cost no more than one, and a timeout of their own costs nothing', async () => {
+    const trips = await lockedTripsOf(subject(), ['a', 'b', 'c'], { wait: { timeoutMs: 1500 } })
+    const words = `BEGIN; SELECT set_config.*; SET LOCAL lock_timeout = 1500; ${lock}; ${lock}; ${lock}; SELECT set_config.*`
+    expect(trips).toEqual([beginning(words), body, 'COMMIT'])
+  })
+
+  test('a named lock that is only tried costs 3, since its answer has to be read', async () => {
+    const trips = await lockedTripsOf(subject(), ['tried'], { wait: 'nowait' })
+    expect(trips).toEqual([
+      beginning('BEGIN'),
+      expect.stringMatching(/^SELECT pg_try_advisory_xact_lock/),
+      body,
       'COMMIT',
     ])
   })
@@ -70,8 +93,7 @@ function postgresSpecs(context: EngineContext): void {
     const before = await whoAmI()
     const [, ...rest] = await whileHeld(context, () => tripsOf(subject(), refused({ timeoutMs: 50 })))
     expect(rest).toEqual([
-      expect.stringMatching(/^SELECT setting AS saved/),
-      'SET LOCAL lock_timeout = 50',
+      expect.stringMatching(/; SET LOCAL lock_timeout = 50$/),
       expect.stringMatching(/^SELECT \* FROM "account"/),
       'ROLLBACK',
     ])
@@ -108,6 +130,14 @@ function mysqlSpecs(context: EngineContext): void {
     expect(trips).toEqual(['START TRANSACTION', ...lock, 'COMMIT'])
   })
 
+  test('a transaction under a named lock costs 4: the lock before the beginning, its release after the end', async () => {
+    const trips = await lockedTripsOf(subject(), ['named'])
+    const [take, release] = ['SELECT GET_LOCK', 'SELECT RELEASE_LOCK'].map((start) =>
+      expect.stringMatching(new RegExp(`^${start}`)),
+    )
+    expect(trips).toEqual([take, 'START TRANSACTION', body, 'COMMIT', release])
+  })
+
   test('rows that stay locked for less than a second of waiting are asked for again and again', async () => {
     const trips = await whileHeld(context, () => tripsOf(subject(), refused({ timeoutMs: 50 })))
     expect(trips.length).toBeGreaterThan(3)
@@ -129,6 +159,17 @@ function refused(wait: { readonly timeoutMs: number }): Work {
     await lockWith(wait)(subject, tx)
     throw new Error('the rows were free')
   }
+}
+
+/** The round trips of one transaction under named locks, once the server is known. */
+async function lockedTripsOf(
+  { proxy, locks }: Subject,
+  names: readonly string[],
+  options?: WithLockOptions,
+): Promise<readonly string[]> {
+  const inLocks = (): Promise<unknown> => locks.withLocks(names, (tx) => tx.query(body), options)
+  await inLocks()
+  return proxy.during(inLocks)
 }
 
 /** The round trips of one transaction. One that ends with a lock timeout has round trips as well. */

@@ -1,0 +1,189 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { backoffMs } from '../../core/backoff.ts'
+import { deadlineIn, pause, type Deadline } from '../../core/deadline.ts'
+import { isRetryable, type ErrorKind } from '../../core/error-kind.ts'
+import { LockError, LockTimeoutError } from '../../core/errors.ts'
+import type { LeaseClaim, LeaseHeld, LeaseHolder } from '../../dialects/lease.ts'
+import { busyPauseMs } from '../transaction/begin.ts'
+import {
+  callLease,
+  isAnswered,
+  patiently,
+  type Answered,
+  type Failed,
+  type LateCall,
+  type Reply,
+} from './call.ts'
+import { limitTo } from './limit.ts'
+import type { LeaseTable } from './table.ts'
+import { marginMs } from './validity.ts'
+import { NoConnectionError } from '../open-session.ts'
+import type { Port } from '../port.ts'
+
+/** What one asks for until it is granted, another holds it, or nothing more can be hoped for. */
+export interface Acquisition<Tx> {
+  readonly port: Port<Tx>
+  readonly table: LeaseTable
+  readonly name: string
+  readonly ttlMs: number
+  readonly deadline: Deadline
+  /** Until when a request is made again that lost against another statement. */
+  readonly repeatUntil: Deadline
+  readonly signal: AbortSignal | undefined
+  /** Whether a request whose answer was lost may be made again: not by somebody who does not wait. */
+  readonly mayRepeat: boolean
+  readonly onSend?: () => void
+}
+
+/** A lease as it was granted. */
+export interface Grant {
+  readonly held: LeaseHeld
+  /** On the monotonic clock: before the request was sent, and after it was answered. */
+  readonly sentAt: number
+  readonly answeredAt: number
+}
+
+/** Another holds the lease. */
+export interface Busy {
+  readonly topic: string | undefined
+}
+
+/** How long a release that nobody waits for may take. */
+const patienceMs = 5000
+/** How long a pool that gives no connection is asked for one. */
+const connectionPatienceMs = 30_000
+/** How often in a row a connection may break under a request. */
+const maxBroken = 5
+
+/**
+ * Asks for a lease until the server has given a clear answer.
+ *
+ * A request that lost against another statement is repeated. One whose answer was lost is repeated under another
+ * owner, and what it may have been granted is released behind it.
+ */
+export async function tryAcquire<Tx>(asked: Acquisition<Tx>): Promise<Grant | Busy> {
+  let broken = 0
+  let openUntil = deadlineIn(connectionPatienceMs)
+  for (let failed = 1; ; failed += 1) {
+    asked.signal?.throwIfAborted()
+    const wasMade = asked.table.isMade()
+    const claim = { name: asked.name, owner: randomUUID(), ttlMs: asked.ttlMs }
+    const reply = await request(asked, claim)
+    if (isAnswered(reply)) {
+      if (reply.answer === 'busy') return { topic: reply.dialect.lease.topic }
+      const grant = readGrant(reply, claim)
+      if (grant !== undefined) {
+        asked.table.noteUse(reply.dialect)
+        return grant
+      }
+      void forget(asked.port, { ...claim, ...fenceIn(reply) })
+    } else {
+      asked.signal?.throwIfAborted()
+      if (reply.dialect !== undefined) openUntil = deadlineIn(connectionPatienceMs)
+      // the server may have been stopped between the grant and its confirmation by others
+      if (reply.kind === 'cancelled') void forget(asked.port, claim)
+      if (isHeld(reply)) return { topic: reply.dialect?.lease.topic }
+      const mayOpen = asked.mayRepeat && !openUntil.isPast() && !asked.deadline.isPast()
+      if (mayOpen && reply.error instanceof NoConnectionError) continue
+      broken = isRetryable(reply.kind) ? 0 : broken + 1
+      await beforeNext(reply, asked, { wasMade, broken })
+    }
+    await pause(pauseMs(reply, failed), asked.deadline, asked.signal)
+  }
+}
+
+async function request<Tx>(asked: Acquisition<Tx>, claim: LeaseClaim): Promise<Reply> {
+  const { port, ttlMs, deadline, signal, onSend } = asked
+  // an answer that takes as long as the lease is worth nothing
+  const limit = limitTo({ ms: Math.min(ttlMs - marginMs(ttlMs), deadline.remainingMs()), signal })
+  let isSettled = false
+  const reply = await callLease(port, {
+    statements: ({ acquire }) => acquire(claim),
+    signal: limit.signal,
+    ...(onSend && { onSend }),
+    onLate: (late) => {
+      isSettled = true
+      return settle(port, claim, late)
+    },
+  })
+  limit.end()
+  if (!isAnswered(reply) && reply.mayBeDone && !isSettled) void forget(port, claim)
+  return reply
+}
+
+/** Undefined for an answer that came too late to be of use, or that cannot be understood. */
+function readGrant({ answer, row, sentAt }: Answered, claim: LeaseClaim): Grant | undefined {
+  const fence = Number(row?.fence)
+  const answeredAt = performance.now()
+  const isInTime = answeredAt < sentAt + claim.ttlMs - marginMs(claim.ttlMs)
+  if (answer !== 'granted' || !Number.isSafeInteger(fence) || !isInTime) return undefined
+  return { held: { name: claim.name, owner: claim.owner, fence }, sentAt, answeredAt }
+}
+
+/** `cancelled`: the wait for a transaction that has the row was cut short, by a limit of ours or of the server's. */
+const heldKinds: readonly ErrorKind[] = [
+  'unique-violation',
+  'lock-timeout',
+  'lock-not-available',
+  'cancelled',
+]
+
+/** Somebody else has the row, or was faster to make it. */
+function isHeld({ kind, dialect, mayBeDone }: Failed): boolean {
+  if (dialect === undefined || mayBeDone) return false
+  return heldKinds.includes(kind)
+}
+
+/** Throws when the failure is not worth another request. */
+async function beforeNext<Tx>(
+  { error, kind, dialect, mayBeDone }: Failed,
+  asked: Acquisition<Tx>,
+  { wasMade, broken }: { readonly wasMade: boolean; readonly broken: number },
+): Promise<void> {
+  if (asked.repeatUntil.isPast()) throw error
+  if (isRetryable(kind)) return
+  if (kind === 'other' && dialect !== undefined && !mayBeDone) {
+    if (wasMade) throw error
+    return asked.table.make({ dialect, error })
+  }
+  const isFinal = error instanceof LockError && !(error instanceof LockTimeoutError)
+  if (!asked.mayRepeat || broken >= maxBroken || isFinal) throw error
+}
+
+function pauseMs(reply: Reply, failed: number): number {
+  if (isAnswered(reply) || reply.kind === 'busy') return busyPauseMs()
+  return backoffMs(failed, { capMs: 200 })
+}
+
+/** Sees a request to its end for which nobody waits any longer. */
+async function settle<Tx>(port: Port<Tx>, claim: LeaseClaim, call: LateCall): Promise<void> {
+  const late = await patiently(call)
+  const isTaken = late === undefined || (isAnswered(late) ? late.answer !== 'busy' : late.mayBeDone)
+  if (isTaken) void forget(port, { ...claim, ...fenceIn(late) })
+}
+
+function fenceIn(reply: Reply | undefined): { readonly fence?: number } {
+  const fence = reply !== undefined && isAnswered(reply) ? Number(reply.row?.fence) : Number.NaN
+  return Number.isSafeInteger(fence) ? { fence } : {}
+}
+
+/**
+ * Releases what an owner may have been granted without hearing of it.
+ *
+ * Looks more than once: the request may still be under way. What is left of it ends by itself.
+ */
+export async function forget<Tx>(port: Port<Tx>, { name, owner, fence }: LeaseHolder): Promise<void> {
+  // the owner is unique: where the answer was lost, nobody knows the fence
+  const holder = { name, owner, ...(fence !== undefined && { fence }) }
+  for (const afterMs of [0, 250, 1000]) {
+    await delay(afterMs, undefined, { ref: false })
+    const limit = limitTo({ ms: patienceMs, keepsAlive: false })
+    const reply = await callLease(port, {
+      statements: ({ release }) => release(holder, 0),
+      signal: limit.signal,
+    })
+    limit.end()
+    if (isAnswered(reply) && reply.answer === 'released') return
+  }
+}

@@ -1,0 +1,183 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { deadlineIn } from '../../core/deadline.ts'
+import type { ErrorKind } from '../../core/error-kind.ts'
+import { LockTimeoutError } from '../../core/errors.ts'
+import type { Session } from '../../core/session.ts'
+import { readAnswer, type Answer, type Row, type Statement } from '../../core/statement.ts'
+import type { Dialect } from '../../dialects/dialect.ts'
+import type { LeaseStatements } from '../../dialects/lease.ts'
+import { untilAborted } from '../abort.ts'
+import { readFailure } from '../failure.ts'
+import { takeTurn } from '../lane.ts'
+import { NoConnectionError } from '../open-session.ts'
+import type { Port, Server } from '../port.ts'
+import { sessionEnd } from '../session-end.ts'
+
+/** One request of the lease algorithm to the server. */
+export interface LeaseCall {
+  readonly statements: (lease: LeaseStatements) => readonly Statement[]
+  /** When nobody waits for the answer any longer. */
+  readonly signal: AbortSignal
+  /** Told the moment before the request leaves. */
+  readonly onSend?: (sentAt: number) => void
+  /**
+   * What becomes of a request that is under way when the signal aborts; its session ends once this has resolved.
+   *
+   * @default its session is destroyed
+   */
+  readonly onLate?: (late: LateCall) => Promise<void>
+}
+
+export interface LateCall {
+  readonly reply: Promise<Reply>
+  readonly doubt: (why: unknown) => void
+}
+
+/** Lets a late request end by itself, and gives its reply; undefined when even that took too long. */
+export async function patiently({ reply, doubt }: LateCall): Promise<Reply | undefined> {
+  const late = await Promise.race([reply, delay(latePatienceMs, undefined, { ref: false })])
+  if (late === undefined) doubt(new Error(`no answer in ${latePatienceMs} ms more`))
+  return late
+}
+
+const latePatienceMs = 5000
+
+export type Reply = Answered | Failed
+
+export interface Answered {
+  readonly answer: Answer
+  readonly row: Row | undefined
+  /** On the monotonic clock. */
+  readonly sentAt: number
+  readonly dialect: Dialect
+}
+
+export interface Failed {
+  /** As the caller is to see it. */
+  readonly error: unknown
+  readonly kind: ErrorKind
+  /** Of the server that refused; undefined where none has been asked. */
+  readonly dialect: Dialect | undefined
+  /** Whether the server may have done what it was asked for all the same. */
+  readonly mayBeDone: boolean
+}
+
+export function isAnswered(reply: Reply): reply is Answered {
+  return 'answer' in reply
+}
+
+/** Sends a list of statements on a session of its own, which goes back at once. Never rejects. */
+export async function callLease<Tx>(port: Port<Tx>, call: LeaseCall): Promise<Reply> {
+  let visit: Visit<Tx> | undefined
+  try {
+    visit = await enter(port, call.signal)
+    const { session, doubt } = visit
+    const server = await untilAborted(port.server(session), call.signal, () => doubt(call.signal.reason))
+    const reply = await send(visit, server, call)
+    await visit.leave()
+    return reply
+  } catch (error) {
+    visit?.doubt(error)
+    void visit?.leave()
+    return failed(error)
+  }
+}
+
+/** A session, in the caller's turn where only one can write at a time. */
+interface Visit<Tx> {
+  readonly session: Session<Tx>
+  readonly doubt: (why: unknown) => void
+  /** Resolves at once when the session has to be destroyed: that may take as long as the server is silent. */
+  readonly leave: () => Promise<void>
+  /** Leaves only after `work`, for which nobody waits. */
+  readonly leaveAfter: (work: Promise<void>) => void
+}
+
+async function enter<Tx>({ sessions }: Port<Tx>, signal: AbortSignal): Promise<Visit<Tx>> {
+  const began = performance.now()
+  let endTurn: (() => void) | undefined
+  try {
+    endTurn = sessions.lane && (await takeTurn(sessions.lane(), { deadline: deadlineIn(), signal }))
+    return visitOf(await openSession(sessions.open(), signal), endTurn)
+  } catch (error) {
+    endTurn?.()
+    const isLate = error === signal.reason && error instanceof LockTimeoutError
+    throw isLate ? new NoConnectionError('for a lease', Math.ceil(performance.now() - began)) : error
+  }
+}
+
+/** A session that arrives too late goes straight back. */
+function openSession<Tx>(opening: Promise<Session<Tx>>, signal: AbortSignal): Promise<Session<Tx>> {
+  const giveBack = async (): Promise<void> => (await opening).release()
+  return untilAborted(opening, signal, () => void giveBack().catch(() => {}))
+}
+
+function visitOf<Tx>(session: Session<Tx>, endTurn: (() => void) | undefined): Visit<Tx> {
+  const { doubt, end, isInDoubt } = sessionEnd(session)
+  let isLate = false
+  const finish = async (): Promise<void> => {
+    await end()
+    endTurn?.()
+  }
+  return {
+    session,
+    doubt,
+    leave: async () => {
+      if (isLate) return
+      const finished = finish()
+      if (!isInDoubt()) await finished
+    },
+    leaveAfter: (work) => {
+      isLate = true
+      void work.catch(doubt).then(finish)
+    },
+  }
+}
+
+async function send<Tx>(visit: Visit<Tx>, server: Server, call: LeaseCall): Promise<Reply> {
+  const { signal, onSend, onLate } = call
+  const statements = call.statements(server.dialect.lease)
+  const sentAt = performance.now()
+  onSend?.(sentAt)
+  const running = runAll(visit, server, { statements, sentAt })
+  try {
+    return await untilAborted(running, signal, () => {
+      if (onLate === undefined) visit.doubt(signal.reason)
+      else visit.leaveAfter(onLate({ reply: running, doubt: visit.doubt }))
+    })
+  } catch (error) {
+    return { ...failed(error), mayBeDone: true }
+  }
+}
+
+interface Request {
+  readonly statements: readonly Statement[]
+  readonly sentAt: number
+}
+
+async function runAll<Tx>(visit: Visit<Tx>, { dialect }: Server, request: Request): Promise<Reply> {
+  const { statements, sentAt } = request
+  let done = 0
+  let answer: Answer = 'failed'
+  let row: Row | undefined
+  try {
+    for (const statement of statements) {
+      const rows = await visit.session.run(statement)
+      done += 1
+      row = rows[0]
+      answer = statement.answers === undefined ? 'failed' : readAnswer(statement.answers, rows)
+    }
+    return { answer, row, sentAt, dialect }
+  } catch (error) {
+    const failure = readFailure(error, dialect)
+    if (failure.transaction === 'unknown') visit.doubt(error)
+    const isUnknown = failure.transaction === 'unknown' || failure.kind === 'connection-lost'
+    // of a list, each statement counts as soon as it has run
+    return { error: failure.error, kind: failure.kind, dialect, mayBeDone: isUnknown || done > 0 }
+  }
+}
+
+/** Of an error that no server has answered with. */
+function failed(error: unknown): Failed {
+  return { error, kind: readFailure(error, []).kind, dialect: undefined, mayBeDone: false }
+}

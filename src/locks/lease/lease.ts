@@ -1,0 +1,131 @@
+import type { LockKey } from '../../core/key.ts'
+import type { LeaseHeld } from '../../dialects/lease.ts'
+import { createHandle } from '../handle.ts'
+import type { Grant } from './acquire.ts'
+import { createBell, type Bell } from './bell.ts'
+import { checkLeaseOptions, checkTtl, type CheckedLeaseOptions, type LeaseOptions } from './options.ts'
+import { releaseLease } from './release.ts'
+import { createRenewal, type Renewal } from './renewal.ts'
+import { createLeaseTable } from './table.ts'
+import { createValidity, type Validity } from './validity.ts'
+import { waitForLease } from './wait.ts'
+import type { Port } from '../port.ts'
+
+/** A named lock that ends by itself when its holder is no longer heard of. */
+export interface Lease extends AsyncDisposable {
+  readonly key: LockKey
+  /** Unique for each lease that was granted. */
+  readonly owner: string
+  /** Higher than that of every earlier holder of the same key, for ever. */
+  readonly fence: number
+  /**
+   * Aborts, with a `LockLostError`, when the lease is lost, or could not be confirmed before its time is over. Then
+   * another may hold it: stop writing. Does not abort when the lease is released.
+   */
+  readonly signal: AbortSignal
+  /** How long it may be relied on without another confirmation; 0 when it is lost or released. */
+  readonly remainingMs: () => number
+  /** Throws `LockLostError` when the lease is lost or released. Looks at the clock, and asks nobody. */
+  readonly throwIfLost: () => void
+  /** Confirms it now; with `ttlMs`, for so long from now on. Rejects with `LockLostError` when it is lost. */
+  readonly extend: (ttlMs?: number) => Promise<void>
+  /**
+   * Ends it. Late or repeated, it does no harm: nobody else's lease is touched.
+   *
+   * Rejects when the server does not answer within 5 seconds; the lease then ends by itself. Disposal does the same,
+   * and warns instead of rejecting.
+   */
+  readonly release: () => Promise<void>
+}
+
+/** A lease that is asked for. */
+export interface LeaseRequest {
+  readonly key: LockKey
+  /** What the key is called in the table. */
+  readonly name: string
+  readonly options?: LeaseOptions
+}
+
+export interface Leases {
+  /**
+   * Waits for a lease, as asked.
+   *
+   * Rejects with `LockNotAvailableError` or `LockTimeoutError` while another holds it, and with the signal's reason
+   * when that aborts.
+   */
+  readonly take: (request: LeaseRequest) => Promise<Lease>
+}
+
+let created = 0
+
+/** Leases in the database of a port. Their table is made when it is missing. */
+export function createLeases<Tx>(port: Port<Tx>): Leases {
+  created += 1
+  const shop = {
+    port,
+    table: createLeaseTable(port),
+    bell: createBell(port.sessions.listen),
+    id: `lease ${created}`,
+  }
+  return {
+    take: async ({ key, name, options = {} }) => {
+      const checked = checkLeaseOptions(options)
+      const grant = await waitForLease(shop, { name, ...checked })
+      return faceOf(key, hold(port, shop.bell, { grant, ...checked }))
+    },
+  }
+}
+
+const heldLeases = new WeakMap<object, LeaseHeld>()
+
+/** What the server knows of a lease; undefined for what is none of ours. */
+export function heldBy(lease: Lease): LeaseHeld | undefined {
+  return heldLeases.get(lease)
+}
+
+/** What keeps a lease: its timers refer to this, and never to what the caller has in hand. */
+interface Holding {
+  readonly held: LeaseHeld
+  readonly validity: Validity
+  readonly renewal: Renewal
+  readonly release: (signal: AbortSignal) => Promise<void>
+}
+
+type Terms = CheckedLeaseOptions & { readonly grant: Grant }
+
+function hold<Tx>(port: Port<Tx>, bell: Bell, terms: Terms): Holding {
+  const { grant, ttlMs, holdAtLeastMs } = terms
+  const { held } = grant
+  const validity = createValidity(held.name, grant.sentAt, ttlMs)
+  const renewal = createRenewal({ port, held, validity, ttlMs, isAutomatic: terms.renew })
+  const release = async (signal: AbortSignal): Promise<void> => {
+    validity.end()
+    renewal.stop()
+    const freeAt = grant.answeredAt + holdAtLeastMs
+    if (await releaseLease(port, { held, freeAt, signal })) bell.ring(held.name)
+  }
+  return { held, validity, renewal, release }
+}
+
+function faceOf(key: LockKey, { held, validity, renewal, release }: Holding): Lease {
+  const abandoned = new AbortController()
+  const face = {
+    key,
+    owner: held.owner,
+    fence: held.fence,
+    get signal() {
+      validity.remainingMs() // aborts it when its time is over, even before the timer has come
+      return validity.signal
+    },
+    remainingMs: validity.remainingMs,
+    throwIfLost: validity.throwIfLost,
+    extend: async (ttlMs?: number) => renewal.extend(ttlMs === undefined ? undefined : checkTtl(ttlMs)),
+  }
+  const lease = createHandle(face, {
+    name: `the lease ${held.name}`,
+    release: () => release(abandoned.signal),
+    abandon: (why) => abandoned.abort(why),
+  })
+  heldLeases.set(lease, held)
+  return lease
+}

@@ -1,0 +1,107 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { backoffMs } from '../../core/backoff.ts'
+import type { LeaseHeld } from '../../dialects/lease.ts'
+import { callLease, isAnswered, patiently, type Reply } from './call.ts'
+import { limitTo } from './limit.ts'
+import type { Validity } from './validity.ts'
+import type { Port } from '../port.ts'
+
+/** Keeps a lease confirmed. */
+export interface Renewal {
+  /** Confirms it now, for so long from now on. Rejects with {@link LockLostError} where that does not succeed in time. */
+  readonly extend: (ttlMs: number | undefined) => Promise<void>
+  /** Leaves what is under way, and begins nothing more. */
+  readonly stop: () => void
+}
+
+export interface RenewalTerms<Tx> {
+  readonly port: Port<Tx>
+  readonly held: LeaseHeld
+  readonly validity: Validity
+  readonly ttlMs: number
+  /** Whether it is confirmed without being asked. */
+  readonly isAutomatic: boolean
+}
+
+/** Which part of the lease's time goes by before it is confirmed again; one request may take as long. */
+const part = 3
+
+export function createRenewal<Tx>(terms: RenewalTerms<Tx>): Renewal {
+  const { validity } = terms
+  const stopped = new AbortController()
+  let ttlMs = terms.ttlMs
+  let last: Promise<unknown> = Promise.resolve()
+  let timer: NodeJS.Timeout | undefined
+  // One after another: of two that overtake each other nobody could tell which one counts.
+  const confirm = (asked: Pick<Confirmation, 'askedMs' | 'keepsAlive'>): Promise<void> => {
+    const turn = last.then(() => confirmInTime(terms, { ...asked, stopped: stopped.signal }))
+    last = turn.catch(() => {})
+    return turn
+  }
+  const plan = (): void => {
+    clearTimeout(timer)
+    if (!terms.isAutomatic || validity.isOver()) return
+    const renew = (): Promise<void> => confirm({ askedMs: ttlMs, keepsAlive: false }).then(plan)
+    // A process that only holds a lease is not kept alive by it.
+    const pauseMs = Math.min(ttlMs / part, validity.remainingMs() / 2)
+    timer = setTimeout(() => void renew().catch(() => {}), pauseMs).unref()
+  }
+  plan()
+  return {
+    extend: async (askedMs = ttlMs) => {
+      validity.throwIfLost()
+      await confirm({ askedMs, keepsAlive: true })
+      ttlMs = askedMs
+      plan()
+    },
+    stop: () => {
+      clearTimeout(timer)
+      stopped.abort()
+    },
+  }
+}
+
+interface Confirmation {
+  readonly askedMs: number
+  readonly keepsAlive: boolean
+  readonly stopped: AbortSignal
+}
+
+/** Repeats the request until the server has answered, or the lease is over. */
+async function confirmInTime<Tx>(terms: RenewalTerms<Tx>, asked: Confirmation): Promise<void> {
+  const { validity } = terms
+  const { askedMs, keepsAlive, stopped } = asked
+  for (let failed = 1; ; failed += 1) {
+    validity.throwIfLost()
+    const reply = await request(terms, asked)
+    validity.note(isAnswered(reply) ? undefined : reply.error)
+    if (!isAnswered(reply) && reply.mayBeDone) validity.doubt(askedMs)
+    if (isAnswered(reply) && reply.answer === 'not-held') validity.lose()
+    else if (isAnswered(reply) && reply.answer === 'granted') {
+      validity.confirm(reply.sentAt, askedMs)
+      return validity.throwIfLost()
+    } else {
+      const pauseMs = backoffMs(failed, { baseMs: 50, capMs: Math.min(1000, askedMs / 10) })
+      await delay(pauseMs, undefined, { ref: keepsAlive, signal: stopped }).catch(() => {})
+    }
+  }
+}
+
+async function request<Tx>(terms: RenewalTerms<Tx>, asked: Confirmation): Promise<Reply> {
+  const { port, held, validity } = terms
+  const { askedMs, keepsAlive, stopped } = asked
+  // Not all of the time that is left: when a connection has gone dead, another one may do.
+  const ms = Math.min(validity.remainingMs(), Math.max(1000, askedMs / part))
+  const limit = limitTo({ ms, signal: stopped, keepsAlive })
+  const reply = await callLease(port, {
+    statements: ({ renew }) => renew(held, askedMs),
+    signal: limit.signal,
+    onSend: (sentAt) => validity.expect(sentAt, askedMs),
+    onLate: async (late) => {
+      if (stopped.aborted) await patiently(late)
+      else late.doubt(limit.signal.reason)
+    },
+  })
+  limit.end()
+  return reply
+}

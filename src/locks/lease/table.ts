@@ -1,0 +1,73 @@
+import { backoffMs } from '../../core/backoff.ts'
+import { pause } from '../../core/deadline.ts'
+import { LockUsageError } from '../../core/errors.ts'
+import type { Dialect } from '../../dialects/dialect.ts'
+import { callLease, isAnswered } from './call.ts'
+import { limitTo } from './limit.ts'
+import type { Port } from '../port.ts'
+
+/** The table of leases, made only when it turns out to be missing: a role that may not make tables need not. */
+export interface LeaseTable {
+  /** Whether this object has made it. */
+  readonly isMade: () => boolean
+  /** Makes it, once for all who ask. Rejects where it cannot be made; the next call tries again. */
+  readonly make: (missing: Missing) => Promise<void>
+  /** Adds what is missing to a table that the engine makes by itself, once and behind the caller's back. */
+  readonly noteUse: (dialect: Dialect) => void
+}
+
+/** Why the table seems to be missing. */
+export interface Missing {
+  readonly dialect: Dialect
+  readonly error: unknown
+}
+
+/** Two processes that make it at once may get in each other's way. */
+const tries = 3
+const patienceMs = 30_000
+
+export function createLeaseTable<Tx>(port: Port<Tx>): LeaseTable {
+  let making: Promise<void> | undefined
+  let isMade = false
+  let isUsed = false
+  return {
+    noteUse: ({ lease }) => {
+      if (isUsed || lease.isMadeByUse !== true) return
+      isUsed = true
+      // cleaning up is all that fails without it, and nobody waits for that
+      makeTrying(port).catch(() => {})
+    },
+    isMade: () => isMade,
+    make: async (missing) => {
+      making ??= makeTrying(port)
+      try {
+        await making
+        isMade = true
+      } catch (error) {
+        making = undefined
+        throw cannotBeMade(missing, error)
+      }
+    },
+  }
+}
+
+async function makeTrying<Tx>(port: Port<Tx>): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    const limit = limitTo({ ms: patienceMs })
+    const { signal } = limit
+    const reply = await callLease(port, { statements: ({ schema }) => schema, signal })
+    limit.end()
+    if (isAnswered(reply)) return
+    if (attempt >= tries) throw reply.error
+    await pause(backoffMs(attempt, { baseMs: 50 }))
+  }
+}
+
+function cannotBeMade({ dialect, error }: Missing, cause: unknown): LockUsageError {
+  return new LockUsageError(
+    'schema',
+    `a lease cannot be asked for (${String(error)}), and its table cannot be made (${String(cause)}): ` +
+      `run what \`holdfast schema ${dialect.name}\` prints, with the right to do so`,
+    { cause },
+  )
+}

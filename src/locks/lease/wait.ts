@@ -1,0 +1,137 @@
+import { deadlineIn, type Deadline } from '../../core/deadline.ts'
+import { LockNotAvailableError, LockTimeoutError, RetryableTransactionError } from '../../core/errors.ts'
+import type { Wait } from '../../core/request.ts'
+import { takeTurn } from '../lane.ts'
+import { NoConnectionError } from '../open-session.ts'
+import { forget, tryAcquire, type Acquisition, type Busy, type Grant } from './acquire.ts'
+import type { Attendance, Bell } from './bell.ts'
+import type { LeaseTable } from './table.ts'
+import type { Port } from '../port.ts'
+
+/** What the leases of one object have in common. */
+export interface LeaseShop<Tx> {
+  readonly port: Port<Tx>
+  readonly table: LeaseTable
+  readonly bell: Bell
+  /** Tells the lines of these leases from those of others. */
+  readonly id: string
+}
+
+export interface LeaseAsked {
+  readonly name: string
+  readonly ttlMs: number
+  readonly wait: Exclude<Wait, 'skip'>
+  readonly signal: AbortSignal | undefined
+}
+
+/** How long somebody who does not wait repeats a request that lost against another statement. */
+const nowaitRepeatMs = 1000
+/** And waits for an answer: a transaction that holds up a takeover, or a silent server, is no reason to wait longer. */
+const nowaitAnswerMs = 5000
+/** When a request has found no connection for so long, the one that listens may be what is missing. */
+const scarceMs = 1000
+
+/** Waits for a lease as asked. Whatever ends the wait, nothing stays granted that nobody knows of. */
+export async function waitForLease<Tx>(shop: LeaseShop<Tx>, asked: LeaseAsked): Promise<Grant> {
+  asked.signal?.throwIfAborted()
+  const grant = await (asked.wait === 'nowait' ? takeNow(shop, asked) : takeInTurn(shop, asked))
+  if (asked.signal?.aborted !== true) return grant
+  void forget(shop.port, grant.held)
+  throw asked.signal.reason
+}
+
+async function takeNow<Tx>(shop: LeaseShop<Tx>, asked: LeaseAsked): Promise<Grant> {
+  const deadline = deadlineIn(nowaitAnswerMs)
+  const notAvailable = (options?: ErrorOptions): LockNotAvailableError =>
+    new LockNotAvailableError(`the lease ${asked.name} cannot be had at once`, options)
+  try {
+    const tried = await tryAcquire({
+      ...acquisitionOf(shop, asked, deadline),
+      repeatUntil: deadlineIn(nowaitRepeatMs),
+      mayRepeat: false,
+    })
+    if (isGrant(tried)) return tried
+  } catch (error) {
+    if (asked.signal?.aborted === true || error instanceof NoConnectionError) throw error
+    throw error instanceof RetryableTransactionError || deadline.isPast()
+      ? notAvailable({ cause: error })
+      : error
+  }
+  throw notAvailable()
+}
+
+function acquisitionOf<Tx>(
+  { port, table }: LeaseShop<Tx>,
+  { name, ttlMs, signal }: LeaseAsked,
+  deadline: Deadline,
+): Acquisition<Tx> {
+  return { port, table, name, ttlMs, signal, deadline, repeatUntil: deadline, mayRepeat: true }
+}
+
+function isGrant(tried: Grant | Busy): tried is Grant {
+  return 'held' in tried
+}
+
+/**
+ * Those of one process wait in the order of asking, and only the first of them asks the server. A turn ends with the
+ * wait, not with the lease: a lease that is lost holds nobody up.
+ */
+async function takeInTurn<Tx>(shop: LeaseShop<Tx>, asked: LeaseAsked): Promise<Grant> {
+  const timeoutMs = typeof asked.wait === 'object' ? asked.wait.timeoutMs : undefined
+  const deadline = deadlineIn(timeoutMs)
+  const attendance = shop.bell.attend(asked.name)
+  let endTurn: (() => void) | undefined
+  try {
+    endTurn = await takeTurn(`${shop.id} ${asked.name}`, { deadline, signal: asked.signal })
+    return await poll({ shop, asked, deadline, attendance })
+  } catch (error) {
+    if (asked.signal?.aborted === true || !deadline.isPast()) throw error
+    const why = error instanceof NoConnectionError ? ` (${error.message})` : ''
+    throw new LockTimeoutError(`the lease ${asked.name} did not come free in ${timeoutMs} ms${why}`, {
+      cause: error,
+    })
+  } finally {
+    endTurn?.()
+    attendance.leave()
+  }
+}
+
+interface Waiting<Tx> {
+  readonly shop: LeaseShop<Tx>
+  readonly asked: LeaseAsked
+  readonly deadline: Deadline
+  readonly attendance: Attendance
+}
+
+async function poll<Tx>({ shop, asked, deadline, attendance }: Waiting<Tx>): Promise<Grant> {
+  const acquisition = acquisitionOf(shop, asked, deadline)
+  for (let look = 1; ; look += 1) {
+    attendance.expect()
+    const tried = await unlessScarce(shop.bell, (onSend) => tryAcquire({ ...acquisition, onSend }))
+    if (isGrant(tried)) return tried
+    if (deadline.isPast()) throw new LockNotAvailableError('held by another')
+    const pauseMs = Math.min(pollMs(look), deadline.remainingMs())
+    // what was released before somebody listened is seen by asking once more
+    if (!(await attendance.listen(tried.topic, pauseMs))) await attendance.sleep(pauseMs, asked.signal)
+  }
+}
+
+/** A listener must not keep the last connection of a pool from those who need it. */
+async function unlessScarce<T>(bell: Bell, attempt: (onSend: () => void) => Promise<T>): Promise<T> {
+  const timer = setTimeout(bell.silence, scarceMs).unref()
+  try {
+    return await attempt(() => clearTimeout(timer))
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/**
+ * How long to sleep after look number `look`: from 25 to 50 ms at first, up to half a second later.
+ *
+ * Never next to nothing, as a full jitter would allow: who waits for a lease may wait for hours.
+ */
+export function pollMs(look: number, random: () => number = Math.random): number {
+  const longest = Math.min(500, 50 * 1.3 ** (look - 1))
+  return (longest / 2) * (1 + random())
+}

@@ -1,0 +1,83 @@
+import { LockUsageError, UnsupportedLockError } from '../../core/errors.ts'
+import type { Plan } from '../../core/plan.ts'
+import type { Receipt } from '../../core/receipt.ts'
+import type { Isolation } from '../../core/request.ts'
+import { unsupported } from '../../core/support.ts'
+import { LockContention } from '../contention.ts'
+import type { CheckedLock } from './lock-options.ts'
+import type { NamedKey } from './named-key.ts'
+import {
+  isWholeDatabase,
+  sentFor,
+  takeForConnection,
+  takeForTransaction,
+  type NamedLocking,
+} from './opening.ts'
+import type { OpenTransaction } from '../port.ts'
+import { receiptOf } from '../rows/rows.ts'
+import { withSavepoint } from '../transaction/savepoint.ts'
+
+export interface JoinCall {
+  readonly name: NamedKey
+  readonly locking: NamedLocking
+  readonly lock: CheckedLock
+  readonly savepoint: boolean
+}
+
+/** Takes a named lock in a transaction that is under way, until that ends. */
+export async function joinLock(open: OpenTransaction<unknown>, call: JoinCall): Promise<Receipt> {
+  const { name, locking, lock, savepoint } = call
+  const has = open.named.get(name.id)
+  if (has !== undefined) return heldAlready(has, lock)
+  const { mode, wait, exact } = lock
+  const isolation = open.isolation ?? (await locking.defaultIsolation(open, open.session))
+  const plan = locking.planFor(open, { key: name.key, mode, wait, exact, ...(isolation && { isolation }) })
+  checkJoinable(open, plan, isolation)
+  await prepare(plan, locking)
+  const began = performance.now()
+  await withSavepoint(open, savepoint, () =>
+    plan.beforeBegin.length > 0
+      ? takeForConnection(open, plan, locking)
+      : takeForTransaction(open, plan, locking),
+  )
+  const receipt = receiptOf(plan, lock, { ...sentFor(plan), waitedMs: performance.now() - began })
+  open.named.set(name.id, receipt)
+  return receipt
+}
+
+function heldAlready(has: Receipt, { reentry, mode }: CheckedLock): Receipt {
+  if (reentry === 'refuse') {
+    throw new LockUsageError(
+      'key',
+      "the transaction holds this lock already: say reentry: 'join' where that is meant",
+    )
+  }
+  if (mode === 'exclusive' && has.granted === 'shared')
+    throw new LockUsageError('mode', 'the lock is held as shared, which cannot become exclusive')
+  return has
+}
+
+/** The lock is worth nothing when the transaction goes on reading what was there before the last holder wrote. */
+function checkJoinable(
+  { dialect, access }: OpenTransaction<unknown>,
+  plan: Plan,
+  isolation: Isolation | undefined,
+): void {
+  if (access === 'read-only' && (isWholeDatabase(plan) || plan.needs.length > 0))
+    throw new LockUsageError('access', 'a transaction that only reads cannot take this lock on this database')
+  if (dialect.named.canJoin(isolation)) return
+  throw new UnsupportedLockError(
+    dialect.name,
+    'advisory',
+    unsupported(
+      `a transaction at ${isolation ?? 'this isolation level'} may go on reading what was there before the lock was granted`,
+      "use locks.withLock, which takes the lock before the transaction begins, or isolation: 'read committed'",
+    ),
+  )
+}
+
+/** What was made just now may be invisible to this transaction: it is repeated. */
+async function prepare(plan: Plan, { needs }: NamedLocking): Promise<void> {
+  if (isWholeDatabase(plan) || !(await needs.make(plan.needs))) return
+  throw new LockContention(plan.waiting.timeoutMs, new Error('its row was made just now'))
+}

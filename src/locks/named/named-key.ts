@@ -1,0 +1,36 @@
+import { LockUsageError } from '../../core/errors.ts'
+import { canonicalKey, isRawKey, type LockKey, type RawKey } from '../../core/key.ts'
+
+/** A key beside the text that tells it from every other. */
+export interface NamedKey {
+  readonly id: string
+  readonly key: LockKey
+}
+
+/** More would crowd the table of locks that PostgreSQL has for all its clients together. */
+const maxKeys = 1000
+
+/**
+ * The keys in one order that is the same in every process, each once: two callers that take several of the same locks
+ * in one order cannot deadlock on them.
+ */
+export function inCanonicalOrder(keys: readonly LockKey[]): readonly NamedKey[] {
+  if (!Array.isArray(keys) || keys.length === 0)
+    throw new LockUsageError('keys', 'must be a list of at least one key')
+  if (keys.length > maxKeys)
+    throw new LockUsageError('keys', `${keys.length} are too many at once (at most ${maxKeys})`)
+  const byId = new Map(keys.map((key: LockKey) => [keyId(key), key]))
+  return [...byId].map(([id, key]) => ({ id, key })).toSorted((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+/** The same text for the same lock, and for no other. */
+export function keyId(key: LockKey): string {
+  if (key === undefined || key === null) throw new LockUsageError('key', 'a lock needs a key')
+  return isRawKey(key) ? rawId(key) : canonicalKey(key).text
+}
+
+function rawId(key: RawKey): string {
+  if (key.raw === 'int64') return `raw int64 ${key.value}`
+  if (key.raw === 'int32-pair') return `raw int32-pair ${key.values.join(' ')}`
+  return key.raw === 'hashtext' ? `raw hashtext ${key.text}` : `raw name ${key.name}`
+}

@@ -1,0 +1,85 @@
+import type { LockKey } from '../../core/key.ts'
+import { chosenLeaseName } from '../../core/lease-name.ts'
+import type { Session } from '../../core/session.ts'
+import { createAcquire, type Acquire } from './acquire.ts'
+import { createAdvisoryLocks, type AdvisoryLocks } from './advisory.ts'
+import { createDefaultIsolation } from './default-isolation.ts'
+import { assertFence } from '../lease/fence.ts'
+import type { LeaseOptions } from '../lease/options.ts'
+import { createLeases, type Lease } from '../lease/lease.ts'
+import { runLeader, type LeaderOptions } from '../nodes/leader.ts'
+import { runMigration, type MigrationOptions } from '../nodes/migration-lock.ts'
+import type { NamedLocking } from './opening.ts'
+import type { TransactionOptions } from '../transaction/options.ts'
+import { createProbe } from './probe.ts'
+import type { Held } from '../session-lock/hold.ts'
+import { createSessionLocks } from '../session-lock/session-lock.ts'
+import { runSingleton, type SingletonOptions, type SingletonWork } from '../nodes/singleton.ts'
+import { runTransaction, type Transactions } from '../transaction/transaction.ts'
+
+/** Locks with a name: for as long as a transaction, until they are released, or as leases that end by themselves. */
+export interface NamedLocks<Tx> extends AdvisoryLocks<Tx> {
+  /**
+   * Takes a lock and holds it until it is released: `await using held = await locks.acquire(key)`.
+   *
+   * Kept by a connection that many such locks share; on engines without named locks, by a lease that is renewed.
+   * Rejects with {@link LockNotAvailableError} or {@link LockTimeoutError} when another holds it, as asked.
+   */
+  readonly acquire: Acquire
+  /** Takes a lease: a lock that ends by itself when its holder dies or stalls, with a number that fences off the past. */
+  readonly lease: (key: LockKey, options?: LeaseOptions) => Promise<Lease>
+  /**
+   * Runs `work` in a transaction that is committed only when the lease is still its holder's: the database sees to it.
+   *
+   * Rejects with {@link LockLostError} when it is not.
+   */
+  readonly fenced: <T>(lease: Lease, work: (tx: Tx) => Promise<T>, options?: TransactionOptions) => Promise<T>
+  /** The same check as the first statement of a transaction that is open already. */
+  readonly assertFence: (tx: Tx, lease: Lease) => Promise<void>
+  /**
+   * Runs a job on one node, every so often, although every node calls this: cron without running it everywhere.
+   *
+   * Resolves when the signal has aborted and the run that was under way has ended.
+   */
+  readonly singleton: (name: LockKey, work: SingletonWork, options: SingletonOptions) => Promise<void>
+  /** Makes one of the nodes that call this the leader, and another when that one stops or dies. */
+  readonly leader: (name: LockKey, options: LeaderOptions) => Promise<void>
+  /** Runs migrations one at a time, however many nodes start at once. */
+  readonly migrationLock: <T>(work: (held: Held) => Promise<T>, options?: MigrationOptions) => Promise<T>
+}
+
+export function createNamedLocks<Tx>(
+  transactions: Transactions<Tx>,
+  how: Pick<NamedLocking, 'planFor' | 'needs'>,
+): NamedLocks<Tx> {
+  const { port, candidates, scope } = transactions
+  const probe = createProbe(port)
+  const locking: NamedLocking = {
+    ...how,
+    // every session that comes here is one of the port's own
+    probe: (session) => probe(session as Session<Tx>),
+    defaultIsolation: createDefaultIsolation(),
+  }
+  const sessionLocks = createSessionLocks({ port, planFor: how.planFor, checkServer: probe })
+  const leases = createLeases(port)
+  const fence = (tx: Tx, lease: Lease): Promise<void> => assertFence(scope.find(tx), lease)
+  const acquire = createAcquire({ port, candidates, locking, sessionLocks, leases, current: scope.current })
+  const lease: NamedLocks<Tx>['lease'] = async (key, options = {}) =>
+    leases.take({ key, name: chosenLeaseName(key), options })
+  return {
+    ...createAdvisoryLocks(transactions, locking),
+    acquire,
+    lease,
+    fenced: (held, work, options) => {
+      const guarded = async (tx: Tx): ReturnType<typeof work> => {
+        await fence(tx, held)
+        return work(tx)
+      }
+      return runTransaction(transactions, guarded, options)
+    },
+    assertFence: async (tx, held) => fence(tx, held),
+    singleton: (name, work, options) => runSingleton(lease, { name, work }, options),
+    leader: (name, options) => runLeader(acquire, name, options),
+    migrationLock: (work, options) => runMigration(acquire, work, options),
+  }
+}

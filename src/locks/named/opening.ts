@@ -1,0 +1,165 @@
+import type { Deadline } from '../../core/deadline.ts'
+import { LockUsageError } from '../../core/errors.ts'
+import type { Plan } from '../../core/plan.ts'
+import type { AdvisoryRequest, Isolation } from '../../core/request.ts'
+import type { Session } from '../../core/session.ts'
+import { isSql, type SqlStatement, type Statement } from '../../core/statement.ts'
+import { LockContention } from '../contention.ts'
+import { readFailure } from '../failure.ts'
+import type { CheckedLock } from './lock-options.ts'
+import type { NamedKey } from './named-key.ts'
+import type { Needs } from '../needs.ts'
+import type { OpenTransaction, Server } from '../port.ts'
+import { receiptOf } from '../rows/rows.ts'
+import { withSetting } from '../setting.ts'
+import { sendLock, take } from '../take.ts'
+
+/** What named locks need to know and to have, the same for all of one `locks` object. */
+export interface NamedLocking {
+  readonly planFor: (server: Server, request: AdvisoryRequest) => Plan
+  readonly needs: Needs
+  /** Refuses a server on which locks that belong to a connection are worthless. */
+  readonly probe: (session: Session) => Promise<void>
+  /** The level of a transaction that asks for none. */
+  readonly defaultIsolation: (server: Server, session: Session) => Promise<Isolation | undefined>
+}
+
+/** The named locks that a transaction takes as it begins. */
+export interface Opening {
+  readonly locking: NamedLocking
+  readonly names: readonly NamedKey[]
+  readonly lock: CheckedLock
+  /** Until when they may be waited for; the wait for a turn has used up some of it. */
+  readonly deadline: Deadline
+  /** Told at the start of each attempt, and once all of them are held. */
+  readonly onChange: (isGranted: boolean) => void
+}
+
+/** The locks of an opening on one server. */
+export interface PlannedOpening {
+  readonly opening: Opening
+  readonly plans: readonly Plan[]
+  /** What travels with BEGIN: all of the locks, or nothing. */
+  readonly head: readonly SqlStatement[]
+}
+
+export const theLock = 'the lock'
+
+/** Plans the locks and takes those that have to be there before the transaction begins. */
+export async function takeBeforeBegin(
+  open: OpenTransaction<unknown>,
+  opening: Opening,
+): Promise<PlannedOpening> {
+  const { locking, names, lock, deadline } = opening
+  opening.onChange(false)
+  const isolation = open.isolation ?? (await locking.defaultIsolation(open, open.session))
+  const wait =
+    typeof lock.wait === 'object' ? { timeoutMs: Math.max(1, Math.ceil(deadline.remainingMs())) } : lock.wait
+  const { mode, exact } = lock
+  const plans = names.map(({ key }) =>
+    locking.planFor(open, { key, mode, exact, wait, ...(isolation && { isolation }) }),
+  )
+  checkAccess(plans, open)
+  for (const plan of plans) {
+    if (!isWholeDatabase(plan)) await locking.needs.make(plan.needs, open.session)
+    if (plan.beforeBegin.length > 0) await takeForConnection(open, plan, locking)
+  }
+  return { opening, plans, head: headOf(open, plans) }
+}
+
+/** Takes the locks that belong to the transaction, unless they came with BEGIN, and notes what is held. */
+export async function takeInside(
+  open: OpenTransaction<unknown>,
+  { opening, plans, head }: PlannedOpening,
+  began: number,
+): Promise<void> {
+  for (const plan of head.length > 0 ? [] : plans) {
+    await takeForTransaction(open, plan, opening.locking)
+  }
+  const waitedMs = performance.now() - began
+  for (const [index, { id }] of opening.names.entries()) {
+    const plan = plans[index]
+    if (plan !== undefined) open.named.set(id, receiptOf(plan, opening.lock, { ...sentFor(plan), waitedMs }))
+  }
+  opening.onChange(true)
+}
+
+export function sentFor(plan: Plan): { readonly statements: readonly Statement[] } {
+  return { statements: [...plan.beforeBegin, ...plan.inTransaction] }
+}
+
+/** Takes a lock that belongs to the connection, and sees to it that it is given back after the transaction. */
+export async function takeForConnection(
+  open: OpenTransaction<unknown>,
+  plan: Plan,
+  { probe }: NamedLocking,
+): Promise<void> {
+  const { session, dialect, signal, doubt } = open
+  await probe(session)
+  try {
+    await withSetting(session, plan.setting, {
+      doubt,
+      signal,
+      work: () =>
+        take(plan, { dialect, signal, what: theLock }, () => sendLock(session, plan.beforeBegin, theLock)),
+    })
+  } catch (error) {
+    await undoTake(open, plan, error)
+    throw error
+  }
+  open.atEnd.push(...plan.afterEnd)
+}
+
+/** A lock that was refused may have been granted all the same, just as the time ran out. */
+async function undoTake(open: OpenTransaction<unknown>, plan: Plan, error: unknown): Promise<void> {
+  const { kind } = readFailure(error, open.dialect)
+  if (kind === 'lock-not-available' || kind === 'deadlock') return
+  if (kind !== 'lock-timeout') return open.doubt(error)
+  for (const statement of plan.afterEnd) await open.session.run(statement).catch(open.doubt)
+}
+
+/** Takes a lock that ends with the transaction, inside of it. */
+export async function takeForTransaction(
+  open: OpenTransaction<unknown>,
+  plan: Plan,
+  { needs }: NamedLocking,
+): Promise<void> {
+  const { session, dialect, signal, doubt } = open
+  // the transaction is alone in the database: what is made here is there when the next one begins, or not at all
+  if (isWholeDatabase(plan)) for (const statement of plan.needs) await session.run(statement)
+  try {
+    await withSetting(session, plan.setting, {
+      doubt,
+      signal,
+      work: () =>
+        take(plan, { dialect, signal, what: theLock }, () => sendLock(session, plan.inTransaction, theLock)),
+    })
+  } catch (error) {
+    if (error instanceof LockContention) needs.forget(plan.needs)
+    throw error
+  }
+}
+
+export function isWholeDatabase({ begin }: Plan): boolean {
+  return begin !== undefined
+}
+
+function checkAccess(plans: readonly Plan[], { access }: OpenTransaction<unknown>): void {
+  const writes = plans.some((plan) => isWholeDatabase(plan) || plan.needs.length > 0)
+  if (!writes || access === 'read-write') return
+  throw new LockUsageError('access', 'a transaction that only reads cannot take this lock on this database')
+}
+
+/** The locks as statements without parameters, where every one of them can be had so, and none answers with a value. */
+function headOf({ dialect }: Server, plans: readonly Plan[]): readonly SqlStatement[] {
+  const { inHead } = dialect.named
+  if (inHead === undefined) return []
+  const statements = plans.flatMap(({ inTransaction }) => inTransaction)
+  const texts = statements.map((statement) =>
+    isSql(statement) && statement.answers === undefined ? inHead(statement) : undefined,
+  )
+  const setting = plans[0]?.setting
+  if (texts.length === 0 || texts.includes(undefined) || setting?.read !== undefined) return []
+  const head = texts.filter((text) => text !== undefined)
+  return setting === undefined ? head : [setting.apply, ...head, setting.restore]
+}

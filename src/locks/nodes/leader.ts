@@ -1,0 +1,83 @@
+import { onlyKnown } from '../../core/check-field.ts'
+import { backoffMs } from '../../core/backoff.ts'
+import { pause } from '../../core/deadline.ts'
+import { LockUsageError, UnsupportedLockError } from '../../core/errors.ts'
+import type { LockKey } from '../../core/key.ts'
+import type { Acquire } from '../named/acquire.ts'
+import { warn } from '../handle.ts'
+import type { Held } from '../session-lock/hold.ts'
+
+/** What a node does when it becomes the leader, and when it no longer is. */
+export interface LeaderOptions {
+  /**
+   * Told that this node leads, until the lock's signal aborts. When it rejects, the node steps down and stands again
+   * after a pause. When it resolves, the node goes on leading.
+   */
+  readonly onElected: (held: Held) => unknown
+  /** Told that this node leads no longer: it was stopped, or it has lost the lock. */
+  readonly onLost?: (why: unknown) => unknown
+  /** Ends the leadership, or the wait for it. */
+  readonly signal?: AbortSignal
+  /** How long another waits for a leader of whom nothing is heard, where the lock is kept as a lease. @default 30_000 */
+  readonly ttlMs?: number
+}
+
+/** Stands for election, leads, and stands again when the lead is lost. Resolves when the signal has aborted. */
+export async function runLeader(acquire: Acquire, name: LockKey, options: LeaderOptions): Promise<void> {
+  const { signal, ttlMs } = checkLeader(options)
+  for (let failed = 0; signal?.aborted !== true;) {
+    try {
+      const held = await acquire(name, { ...(signal && { signal }), ...(ttlMs !== undefined && { ttlMs }) })
+      failed = (await term(held, options)) ? 0 : failed + 1
+    } catch (error) {
+      if (isStopped(signal)) return
+      if (error instanceof LockUsageError || error instanceof UnsupportedLockError) throw error
+      failed += 1
+      warn(`the election of ${JSON.stringify(name)} failed: ${String(error)}`)
+    }
+    // a node that cannot lead would otherwise be elected again and again, since it is the first to know
+    if (failed > 0)
+      await pause(backoffMs(failed, { baseMs: 100, capMs: 10_000 }), undefined, signal).catch(() => {})
+  }
+}
+
+/** Leads once. Says whether it ended as it should, and not because the leader's own work failed. */
+async function term(held: Held, options: LeaderOptions): Promise<boolean> {
+  try {
+    const why = await lead(held, options)
+    const isDue = isStopped(options.signal) || held.signal.aborted
+    // before the lock is given back: the next leader is to find the last one gone
+    await options.onLost?.(why)
+    return isDue
+  } finally {
+    await held[Symbol.asyncDispose]()
+  }
+}
+
+/** Resolves with the reason for which the lead has ended. */
+async function lead(held: Held, { onElected, signal }: LeaderOptions): Promise<unknown> {
+  const over = signal === undefined ? held.signal : AbortSignal.any([signal, held.signal])
+  const ended = new Promise<void>((resolve) => {
+    if (over.aborted) resolve()
+    else over.addEventListener('abort', () => resolve(), { once: true })
+  })
+  const refusal = await Promise.race([ended, refusalOf(async () => onElected(held))])
+  return refusal === undefined ? over.reason : refusal.error
+}
+
+/** Resolves only when the work rejects. */
+function refusalOf(work: () => Promise<unknown>): Promise<{ readonly error: unknown }> {
+  return new Promise((resolve) => {
+    work().catch((error: unknown) => resolve({ error }))
+  })
+}
+
+function isStopped(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true
+}
+
+function checkLeader(options: LeaderOptions): LeaderOptions {
+  onlyKnown(options, ['onElected', 'onLost', 'signal', 'ttlMs'])
+  if (typeof options.onElected !== 'function') throw new LockUsageError('onElected', 'must be a function')
+  return options
+}

@@ -1,0 +1,72 @@
+import { LockTimeoutError, LockUsageError } from '../core/errors.ts'
+import type { Session } from '../core/session.ts'
+import { untilAborted } from './abort.ts'
+import type { Port } from './port.ts'
+
+/** How long something that may never come is waited for. */
+export interface Patience {
+  readonly signal?: AbortSignal | undefined
+  /** @default for ever */
+  readonly patienceMs?: number | undefined
+}
+
+export interface OpeningLimits extends Patience {
+  /** What the connection is wanted for, as in `for a session lock`. */
+  readonly purpose: string
+}
+
+/**
+ * Takes a connection, unless the signal aborts or the patience ends first. A pool whose connections are all lent says
+ * nothing at all, so whoever waits has to say it.
+ *
+ * A session that arrives after the caller has given up goes straight back.
+ */
+export async function openSession<Tx>(
+  { sessions }: Pick<Port<Tx>, 'sessions'>,
+  { purpose, ...patience }: OpeningLimits,
+): Promise<Session<Tx>> {
+  const opening = sessions.open()
+  const giveBack = async (): Promise<void> => (await opening).release()
+  return patiently(opening, {
+    ...patience,
+    tooLate: () => new NoConnectionError(purpose, patience.patienceMs),
+    leave: () => void giveBack().catch(() => {}),
+  })
+}
+
+/** Every connection of the pool is lent, and none came back in time: often to whoever makes this very call. */
+export class NoConnectionError extends LockUsageError {
+  constructor(purpose: string, patienceMs: number | undefined) {
+    super('pool', `${noConnection(purpose, patienceMs)}: all are in use, perhaps by the caller itself`)
+  }
+}
+
+/** To somebody who waits for a lock at most so long, a connection that does not come is a lock that does not. */
+export function asTimeout(error: unknown): unknown {
+  return error instanceof NoConnectionError ? new LockTimeoutError(error.message, { cause: error }) : error
+}
+
+/** In words: nobody gave a connection back in time. */
+export function noConnection(purpose: string, patienceMs: number | undefined): string {
+  return `no connection came free in ${Math.ceil(patienceMs ?? 0)} ms ${purpose}`
+}
+
+/** What `work` gives. Otherwise `leave` runs, and `tooLate` or the signal's reason is thrown. */
+export async function patiently<T>(
+  work: Promise<T>,
+  { signal, patienceMs = Infinity, tooLate, leave }: Patience & { tooLate: () => Error; leave: () => void },
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    if (Number.isFinite(patienceMs)) timer = setTimeout(() => reject(tooLate()), patienceMs)
+  })
+  try {
+    return await untilAborted(Promise.race([work, late]), signal, () => {})
+  } catch (error) {
+    leave()
+    throw error
+  } finally {
+    clearTimeout(timer)
+    work.catch(() => {}) // whoever has left does not hear of it
+  }
+}

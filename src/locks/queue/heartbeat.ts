@@ -1,0 +1,49 @@
+import { LockLostError } from '../../core/errors.ts'
+
+export interface Pulse {
+  /** Moves the end of the claim; rejects with {@link LockLostError} when it is another's. */
+  readonly extend: () => Promise<void>
+  readonly visibilityMs: number
+  /** When the claim was asked for, by the monotonic clock. */
+  readonly sentAt: number
+  readonly onLost: (why: LockLostError) => void
+}
+
+/**
+ * Extends a claim three times as often as needed, until it is stopped.
+ *
+ * The time is counted from before a request is sent: whatever the server is doing, the claim is given up when it could
+ * be over, also when no answer comes at all.
+ */
+export function heartbeat({ extend, visibilityMs, sentAt, onLost }: Pulse): () => void {
+  let isStopped = false
+  let next: NodeJS.Timeout | undefined
+  let end: NodeJS.Timeout | undefined
+  const stop = (): void => {
+    isStopped = true
+    clearTimeout(next)
+    clearTimeout(end)
+  }
+  const lose = (why: LockLostError): void => {
+    if (isStopped) return
+    stop()
+    onLost(why)
+  }
+  const endIn = (ms: number, cause?: unknown): void => {
+    clearTimeout(end)
+    end = setTimeout(() => lose(new LockLostError('the job could not be extended in time', { cause })), ms)
+  }
+  const beat = async (): Promise<void> => {
+    const before = performance.now()
+    try {
+      await extend()
+      if (!isStopped) endIn(before + visibilityMs - performance.now())
+    } catch (error) {
+      if (error instanceof LockLostError) lose(error)
+    }
+    if (!isStopped) next = setTimeout(() => void beat(), visibilityMs / 3)
+  }
+  endIn(sentAt + visibilityMs - performance.now())
+  next = setTimeout(() => void beat(), visibilityMs / 3)
+  return stop
+}

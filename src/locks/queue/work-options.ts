@@ -1,0 +1,85 @@
+import type { BackoffOptions } from '../../core/backoff.ts'
+import { checkDuration, checkName, onlyKnown, show } from '../../core/check-field.ts'
+import { LockUsageError } from '../../core/errors.ts'
+import type { Job } from './job.ts'
+import type { Queue } from './queue-definition.ts'
+
+/** How a worker works. */
+export interface WorkOptions<R extends object> {
+  /** How many jobs are under way at the same time. @default 1 */
+  readonly concurrency?: number
+  /** Stops the worker: it claims nothing more, and resolves once its jobs have ended. @default it works for ever */
+  readonly signal?: AbortSignal
+  /** Who claims, for the column `claim.worker`. */
+  readonly worker?: string
+  /** @default the queue's own */
+  readonly visibilityMs?: number
+  /** The longest pause between two looks at a queue that is empty. @default 1000 */
+  readonly idleMs?: number
+  /**
+   * How long a job may take; then it is given up as if it had failed. Without it, a handler that never ends keeps its
+   * job for ever.
+   *
+   * @default as long as it likes
+   */
+  readonly timeoutMs?: number
+  /** How long jobs that are under way may go on when the worker is stopped; then they are given back. @default 30_000 */
+  readonly shutdownMs?: number
+  /** How long a job that failed is left alone. @default one second at first, a minute at most */
+  readonly backoff?: BackoffOptions
+  /** Told what a handler threw, and what kept the worker from claiming. @default a warning of the process */
+  readonly onError?: (error: unknown, job?: Job<R>) => void
+}
+
+/** What a worker has done until it was stopped. */
+export interface WorkReport {
+  readonly done: number
+  /** Jobs that were given back because their handler failed. */
+  readonly failed: number
+  /** Jobs that were no longer this worker's before they ended. */
+  readonly lost: number
+}
+
+/** Everything that was left out is filled in. */
+export type CheckedWork<R extends object> = Required<
+  Omit<WorkOptions<R>, 'signal' | 'worker' | 'timeoutMs' | 'visibilityMs'>
+> & {
+  readonly signal: AbortSignal | undefined
+  readonly worker: string | undefined
+  readonly timeoutMs: number | undefined
+  readonly visibilityMs: number
+}
+
+const known = [
+  'concurrency',
+  'signal',
+  'worker',
+  'visibilityMs',
+  'idleMs',
+  'timeoutMs',
+  'shutdownMs',
+  'backoff',
+  'onError',
+]
+
+export function checkWork<R extends object>(options: WorkOptions<R>, queue: Queue<R>): CheckedWork<R> {
+  onlyKnown(options, known)
+  const { concurrency = 1, timeoutMs, worker, signal, onError = warn, backoff } = options
+  if (!Number.isSafeInteger(concurrency) || concurrency < 1 || concurrency > 1000)
+    throw new LockUsageError('concurrency', `${show(concurrency)} is not a whole number from 1 to 1000`)
+  return {
+    concurrency,
+    signal,
+    worker: worker === undefined ? undefined : checkName('worker', worker),
+    visibilityMs: checkDuration('visibilityMs', options.visibilityMs ?? queue.visibilityMs),
+    idleMs: checkDuration('idleMs', options.idleMs ?? 1000),
+    timeoutMs: timeoutMs === undefined ? undefined : checkDuration('timeoutMs', timeoutMs),
+    shutdownMs: checkDuration('shutdownMs', options.shutdownMs ?? 30_000),
+    backoff: { baseMs: 1000, capMs: 60_000, ...backoff },
+    onError,
+  }
+}
+
+function warn(error: unknown): void {
+  process.emitWarning(`a job failed: ${String(error)}`, 'HoldfastWarning')
+}

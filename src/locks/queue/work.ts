@@ -1,0 +1,140 @@
+import { setMaxListeners } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+
+import { LockUsageError } from '../../core/errors.ts'
+import { attend, type Handler } from './attend.ts'
+import { callQueue, type ClaimVisit } from './claim-call.ts'
+import { claim, reclaim, type ClaimPort, type Taken } from './claim.ts'
+import { createIdle } from './idle.ts'
+import type { Queue } from './queue-definition.ts'
+import { checkWork, type CheckedWork, type WorkOptions, type WorkReport } from './work-options.ts'
+
+/** A worker's task. */
+export interface Task<R extends object> {
+  readonly queue: Queue<R>
+  readonly handler: Handler<R>
+  readonly options: WorkOptions<R>
+}
+
+/**
+ * Claims jobs and hands them to the handler, until it is stopped by its signal; then it waits for the jobs under way,
+ * and gives back those that take too long.
+ *
+ * A handler that returns has done its job, unless it ended the job itself. One that throws gives it back, to be claimed
+ * again later. Rejects only with {@link LockUsageError}: when the table is not as the queue describes it.
+ */
+export async function work<Tx, R extends object>(claims: ClaimPort<Tx>, task: Task<R>): Promise<WorkReport> {
+  const { queue, handler } = task
+  const options = checkWork(task.options, queue)
+  const idle = createIdle(options.idleMs)
+  const crew = createCrew(options, { handler, onFree: idle.wake })
+  const stopped = options.signal ?? new AbortController().signal
+  stopped.addEventListener('abort', idle.wake, { once: true })
+  const others = new AbortController()
+  const patrol = queue.dead && patrolUntil(others.signal, claims, { queue, options })
+  const stopListening = await listen(claims, queue, idle.hear)
+  try {
+    while (!stopped.aborted) {
+      const taken = crew.free() === 0 ? undefined : await look(claims, queue, { options, limit: crew.free() })
+      if (stopped.aborted)
+        await Promise.all((taken?.jobs ?? []).map((job) => job.release().catch(options.onError)))
+      else if (taken !== undefined && taken.jobs.length > 0) crew.start(taken)
+      else await idle.wait()
+      if (taken !== undefined && taken.jobs.length > 0) idle.reset()
+    }
+    return await crew.finish()
+  } finally {
+    stopped.removeEventListener('abort', idle.wake)
+    others.abort()
+    await stopListening?.()
+    await patrol
+  }
+}
+
+interface Crew<R extends object> {
+  readonly free: () => number
+  readonly start: (taken: Taken<R>) => void
+  readonly finish: () => Promise<WorkReport>
+}
+
+/** The jobs that are under way. */
+function createCrew<R extends object>(
+  options: CheckedWork<R>,
+  { handler, onFree }: { readonly handler: Handler<R>; readonly onFree: () => void },
+): Crew<R> {
+  const running = new Set<Promise<void>>()
+  const report = { done: 0, failed: 0, lost: 0 }
+  const patience = new AbortController()
+  setMaxListeners(0, patience.signal) // one for each job
+  return {
+    free: () => options.concurrency - running.size,
+    start: ({ jobs, sentAt }) => {
+      for (const job of jobs) {
+        const attended = attend(job, { handler, options, sentAt, givenUp: patience.signal }).then((end) => {
+          report[end] += 1
+          running.delete(attended)
+          onFree()
+        })
+        running.add(attended)
+      }
+    },
+    finish: async () => {
+      const rest = new AbortController()
+      const all = Promise.all(running)
+      const late = delay(options.shutdownMs, undefined, { signal: rest.signal }).catch(() => {})
+      await Promise.race([all, late])
+      rest.abort()
+      patience.abort()
+      await all
+      return { ...report }
+    },
+  }
+}
+
+/** A look that fails is no end: the next one may succeed. */
+async function look<Tx, R extends object>(
+  claims: ClaimPort<Tx>,
+  queue: Queue<R>,
+  { options, limit }: { readonly options: CheckedWork<R>; readonly limit: number },
+): Promise<Taken<R> | undefined> {
+  const { worker, visibilityMs, onError } = options
+  try {
+    return await claim(claims, queue, { limit, visibilityMs, ...(worker !== undefined && { worker }) })
+  } catch (error) {
+    if (error instanceof LockUsageError) throw error
+    onError(error)
+    return undefined
+  }
+}
+
+/** Puts dead jobs aside from time to time: nobody claims them, so nobody else would see them. */
+async function patrolUntil<Tx, R extends object>(
+  signal: AbortSignal,
+  claims: ClaimPort<Tx>,
+  { queue, options }: { readonly queue: Queue<R>; readonly options: CheckedWork<R> },
+): Promise<void> {
+  while (!signal.aborted) {
+    await reclaim(claims, queue).catch((error: unknown) => options.onError(error))
+    const pauseMs = options.visibilityMs * (0.5 + Math.random())
+    await delay(pauseMs, undefined, { signal }).catch(() => {})
+  }
+}
+
+/** Wakes up when there are new jobs, where the engine tells of them. Who cannot listen looks from time to time. */
+async function listen<Tx>(
+  { port }: ClaimPort<Tx>,
+  queue: Queue<object>,
+  wake: () => void,
+): Promise<(() => Promise<void>) | undefined> {
+  const { sessions } = port
+  if (sessions.listen === undefined) return undefined
+  try {
+    const topicOf = async ({ dialect }: ClaimVisit): Promise<string | undefined> =>
+      dialect.claim.topic?.(queue.shape)
+    const topic = await callQueue(port, { queue, work: topicOf })
+    return topic === undefined ? undefined : await sessions.listen(topic, wake)
+  } catch (error) {
+    process.emitWarning(`new jobs are not heard of, only looked for: ${String(error)}`, 'HoldfastWarning')
+    return undefined
+  }
+}

@@ -1,0 +1,93 @@
+import { LockUsageError } from '../../core/errors.ts'
+import type { Plan, QueryLock } from '../../core/plan.ts'
+import type { Target } from '../../core/request.ts'
+import type { SqlStatement, Statement, Value } from '../../core/statement.ts'
+import type { LockingRead } from './rows.ts'
+
+/** Where a lock goes in a query that is written by hand: one of the two is empty, which one depends on the engine. */
+export interface LockPlaces {
+  /** Behind each locked table: `FROM account ${hint}`. */
+  readonly hint: string
+  /** At the end of the statement. */
+  readonly clause: string
+}
+
+export interface SqlQuery {
+  readonly sql: string
+  readonly params?: readonly Value[]
+}
+
+/**
+ * The rows to lock: by table and key, which works everywhere; by a SELECT, at whose end the lock is put; or by a
+ * function that is told where the engine wants it.
+ */
+export type RowQuery = Target | string | SqlQuery | ((lock: LockPlaces) => string | SqlQuery)
+
+export function isTarget(query: unknown): query is Target {
+  return typeof query === 'object' && query !== null && 'table' in query && 'key' in query
+}
+
+export function lockingRead(query: RowQuery, plan: Plan): LockingRead {
+  return { statement: lockingStatement(query, plan) }
+}
+
+function lockingStatement(query: RowQuery, { query: lock }: Plan): Statement {
+  if (lock === undefined) throw new LockUsageError('query', 'this lock is not one on rows')
+  if (isTarget(query)) return lock.read ?? unreachable()
+  const places = lockPlaces(lock)
+  if (typeof query === 'function') return checkPlaces(checkSelect(toStatement(query(places))), places)
+  const statement = checkSelect(toStatement(query))
+  if (places.hint !== '') {
+    throw new LockUsageError(
+      'query',
+      'this engine wants the lock behind the table: give { table, key }, or a function that puts the hint in its place',
+    )
+  }
+  // a comment at the end of the query would swallow it on the same line
+  const gap = /--|#/.test(statement.sql) ? '\n' : ' '
+  return { ...statement, sql: `${statement.sql}${gap}${places.clause}`.trimEnd() }
+}
+
+function lockPlaces(lock: QueryLock): LockPlaces {
+  if (lock.style === 'clause') return { hint: '', clause: lock.clause }
+  if (lock.style === 'table-hint') return { hint: `WITH (${lock.hints.join(', ')})`, clause: '' }
+  return { hint: '', clause: '' }
+}
+
+function toStatement(query: string | SqlQuery): SqlStatement {
+  const { sql, params = [] } = typeof query === 'string' ? { sql: query } : query
+  if (typeof sql !== 'string')
+    throw new LockUsageError('query', 'must be a SELECT, { sql, params }, { table, key } or a function')
+  return { sql: sql.trim().replace(/;\s*$/, ''), params }
+}
+
+/** Shapes of a query in which a lock at its end would not be one on all the rows that it gives. */
+const refusedShapes: readonly (readonly [RegExp, string])[] = [
+  [/^(?!select\b)/i, 'only a SELECT can lock the rows that it reads'],
+  [/;/, 'must be one statement: a semicolon in a value belongs into params'],
+  [/\/\*(?!.*\*\/)/s, 'ends in a comment that is not closed, which would swallow the lock'],
+  [
+    /\b(?:union|intersect|except)\b/i,
+    'the parts of a set operation are not all locked: lock each part by itself',
+  ],
+  [
+    /\b(?:from|join)\s*\(/i,
+    'rows of a query inside of FROM are not locked everywhere: lock them by a query of their own',
+  ],
+]
+
+function checkSelect(statement: SqlStatement): SqlStatement {
+  const found = refusedShapes.find(([shape]) => shape.test(statement.sql))
+  if (found === undefined) return statement
+  throw new LockUsageError('query', found[1])
+}
+
+/** A function that leaves the lock out would read without one. */
+function checkPlaces(statement: SqlStatement, { hint, clause }: LockPlaces): SqlStatement {
+  if (statement.sql.includes(hint) && statement.sql.includes(clause)) return statement
+  throw new LockUsageError('query', `does not hold the lock that it was told: ${hint}${clause}`)
+}
+
+function unreachable(): never {
+  throw new Error('a plan for a target always has a read')
+}

@@ -1,0 +1,93 @@
+import { LockUsageError } from '../../core/errors.ts'
+import type { Plan } from '../../core/plan.ts'
+import type { Receipt } from '../../core/receipt.ts'
+import type { RowRequest } from '../../core/request.ts'
+import type { Row, Statement } from '../../core/statement.ts'
+import { LockContention } from '../contention.ts'
+import type { Needs } from '../needs.ts'
+import type { OpenTransaction } from '../port.ts'
+import { withSavepoint } from '../transaction/savepoint.ts'
+import { withSetting } from '../setting.ts'
+import { sendLock, take } from '../take.ts'
+
+/** How rows are locked. */
+export interface RowOptions extends Omit<RowRequest, 'target' | 'isolation'> {
+  /**
+   * Leave the transaction usable when the lock is not granted, where an error would end it: with a savepoint.
+   *
+   * @default false
+   */
+  readonly savepoint?: boolean
+}
+
+/** The rows, and what was really taken for them. */
+export type LockedRows<R> = readonly R[] & { readonly receipt: Receipt }
+
+/** The statement that reads and locks; `run` sends it where that is not the session's own job. */
+export interface LockingRead {
+  readonly statement: Statement
+  readonly run?: () => Promise<readonly Row[]>
+}
+
+/** What a lock call needs besides the transaction. */
+export interface RowCall {
+  readonly plan: Plan
+  readonly read: LockingRead
+  readonly options: RowOptions
+  readonly needs: Needs
+}
+
+/** Locks the rows of a query until the transaction ends, and reads them as they are once the lock is there. */
+export async function lockRows(open: OpenTransaction<unknown>, call: RowCall): Promise<LockedRows<Row>> {
+  const { plan, read, options, needs } = call
+  if (plan.begin !== undefined && open.access === 'read-only') {
+    throw new LockUsageError('access', 'a transaction that only reads cannot lock rows on this database')
+  }
+  if (await needs.make(plan.needs))
+    throw new LockContention(plan.waiting.timeoutMs, new Error('its guard was made just now'))
+  const began = performance.now()
+  const rows = await withSavepoint(open, options.savepoint === true, () =>
+    withSetting(open.session, plan.setting, {
+      doubt: open.doubt,
+      signal: open.signal,
+      work: () => takeRows(open, plan, read),
+    }),
+  )
+  const waitedMs = performance.now() - began
+  const receipt = receiptOf(plan, options, { statements: [...before(plan), read.statement], waitedMs })
+  return Object.assign([...rows], { receipt })
+}
+
+/** What a plan gave to somebody who asked with these options. */
+export function receiptOf(
+  plan: Plan,
+  { mode = 'exclusive' }: Pick<RowOptions, 'mode'>,
+  taken: Pick<Receipt, 'statements' | 'waitedMs'>,
+): Receipt {
+  return {
+    dialect: plan.dialect,
+    category: plan.category,
+    asked: mode,
+    granted: plan.mode,
+    granularity: plan.support.granularity,
+    scope: plan.scope,
+    support: plan.support,
+    ...taken,
+  }
+}
+
+function before({ inTransaction, query }: Plan): readonly Statement[] {
+  return query?.style === 'touch' ? [...inTransaction, query.touch] : inTransaction
+}
+
+function takeRows(
+  { session, dialect, signal }: OpenTransaction<unknown>,
+  plan: Plan,
+  read: LockingRead,
+): Promise<readonly Row[]> {
+  const what = 'the rows'
+  return take(plan, { dialect, signal, what }, async () => {
+    await sendLock(session, before(plan), what)
+    return read.run === undefined ? session.run(read.statement) : read.run()
+  })
+}

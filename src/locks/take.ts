@@ -1,0 +1,82 @@
+import { backoffMs } from '../core/backoff.ts'
+import { deadlineIn, pause } from '../core/deadline.ts'
+import { LockNotAvailableError, LockTimeoutError, RetryableTransactionError } from '../core/errors.ts'
+import type { Plan } from '../core/plan.ts'
+import type { Session } from '../core/session.ts'
+import { readAnswer, type Row, type Statement } from '../core/statement.ts'
+import type { Dialect } from '../dialects/dialect.ts'
+import { LockContention } from './contention.ts'
+import { readFailure } from './failure.ts'
+
+/** Where a lock is taken, and what to call it when it cannot be had. */
+export interface Taking {
+  readonly dialect: Dialect
+  readonly signal: AbortSignal | undefined
+  /** As in `the rows` or `the lock`. */
+  readonly what: string
+}
+
+/** What `send` gives, as the plan's way of waiting reads it: where the server would not wait as asked, again and again. */
+export async function take<T>(plan: Plan, taking: Taking, send: () => Promise<T>): Promise<T> {
+  const { by, timeoutMs } = plan.waiting
+  const repeatUntil = by === 'statement' && plan.begin === undefined ? deadlineIn(timeoutMs) : undefined
+  for (let look = 1; ; look += 1) {
+    try {
+      return await send()
+    } catch (error) {
+      const refusal = readRefusal(error, plan, taking)
+      if (refusal === undefined || repeatUntil === undefined)
+        throw refusal ?? readFailure(error, taking.dialect).error
+      if (repeatUntil.isPast()) throw timedOut(timeoutMs, taking, error)
+      await pause(backoffMs(look, { baseMs: 5, capMs: 50 }), repeatUntil, taking.signal)
+    }
+  }
+}
+
+/** Sends a lock's own statements. One that answers with a value rejects unless the value is a grant. */
+export async function sendLock(
+  session: Session,
+  statements: readonly Statement[],
+  what: string,
+): Promise<readonly Row[]> {
+  let rows: readonly Row[] = []
+  for (const statement of statements) {
+    rows = await session.run(statement)
+    const answer = statement.answers && readAnswer(statement.answers, rows)
+    if (answer === undefined || answer === 'granted') continue
+    if (answer === 'busy' || answer === 'not-held')
+      throw new LockNotAvailableError(`${what} is held by another`)
+    if (answer === 'deadlock')
+      throw new RetryableTransactionError('deadlock', `the wait for ${what} closed a circle: run it again`)
+    throw new UncertainGrantError(what, answer)
+  }
+  return rows
+}
+
+/** The server did not say whether it granted the lock: the session must not go on. */
+export class UncertainGrantError extends Error {
+  override readonly name = 'UncertainGrantError'
+
+  constructor(what: string, answer: string) {
+    super(`the server did not say whether ${what} was granted (${answer})`)
+  }
+}
+
+/** What an error means under this plan: an engine may call a refused NOWAIT a timeout, and a held lock a conflict. */
+function readRefusal(error: unknown, { waiting }: Plan, taking: Taking): Error | undefined {
+  const { kind } = readFailure(error, taking.dialect)
+  const isHeld =
+    kind === 'lock-not-available' || kind === 'lock-timeout' || kind === 'write-conflict' || kind === 'busy'
+  if (!isHeld) return undefined
+  if (waiting.by === 'transaction') return new LockContention(waiting.timeoutMs, error)
+  if (waiting.by === 'server') {
+    return waiting.timeoutMs === undefined || kind === 'write-conflict'
+      ? undefined
+      : timedOut(waiting.timeoutMs, taking, error)
+  }
+  return new LockNotAvailableError(`${taking.what}: locked by another`, { cause: error })
+}
+
+function timedOut(timeoutMs: number | undefined, { what }: Taking, cause: unknown): LockTimeoutError {
+  return new LockTimeoutError(`${what}: locked by another for ${timeoutMs} ms`, { cause })
+}

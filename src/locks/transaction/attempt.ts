@@ -1,0 +1,153 @@
+import { deadlineIn, type Deadline } from '../../core/deadline.ts'
+import { UnsupportedLockError } from '../../core/errors.ts'
+import type { Row } from '../../core/statement.ts'
+import { isUnsupported } from '../../core/support.ts'
+import type { Dialect } from '../../dialects/dialect.ts'
+import type { LockTimeout } from '../../dialects/transaction.ts'
+import { untilAborted } from '../abort.ts'
+import { beginLocked } from './begin-locked.ts'
+import { commit, type CommitDoubt } from './commit.ts'
+import { readFailure } from '../failure.ts'
+import { takeTurn } from '../lane.ts'
+import type { TransactionOptions } from './options.ts'
+import { openSession, type Patience } from '../open-session.ts'
+import type { Opening } from '../named/opening.ts'
+import type { OpenTransaction, Port, Server } from '../port.ts'
+import type { Scope } from './scope.ts'
+import { releaseAtEnd } from './release-at-end.ts'
+import { sessionEnd } from '../session-end.ts'
+import { withSetting } from '../setting.ts'
+
+/** What one attempt at a transaction needs. */
+export interface Job<Tx, T> {
+  readonly port: Port<Tx>
+  readonly scope: Scope<Tx>
+  readonly candidates: readonly Dialect[]
+  readonly work: (tx: Tx) => Promise<T>
+  readonly options: TransactionOptions
+  /** The named locks that it takes as it begins. */
+  readonly opening?: Opening
+}
+
+/** Runs the work once, in a transaction on a connection of its own, when it is this caller's turn. */
+export async function attempt<Tx, T>(job: Job<Tx, T>): Promise<T> {
+  const { lane } = job.port.sessions
+  const { lockTimeoutMs, signal, access } = job.options
+  const deadline = beginDeadline(job.opening, lockTimeoutMs)
+  if (lane === undefined || access === 'read-only') return inSession(job, deadline)
+  const endTurn = await takeTurn(lane(), { deadline, signal })
+  try {
+    return await inSession(job, deadline)
+  } finally {
+    endTurn()
+  }
+}
+
+/** Where BEGIN takes the lock, the wait for it is the wait for the named lock as well. */
+function beginDeadline(opening: Opening | undefined, lockTimeoutMs: number | undefined): Deadline {
+  const wait = opening?.lock.wait
+  if (wait === 'nowait') return deadlineIn(0)
+  const remainingMs = opening?.deadline.remainingMs() ?? Infinity
+  return deadlineIn(Math.min(remainingMs, lockTimeoutMs ?? Infinity))
+}
+
+/** A pool that never gives a connection would otherwise never be heard of: its last one may be the caller's own. */
+const connectionPatienceMs = 60_000
+
+function patienceOf<Tx, T>({ opening, options: { signal } }: Job<Tx, T>): Patience {
+  const waitMs = opening?.deadline.remainingMs() ?? Infinity
+  return { signal, patienceMs: Math.min(waitMs, connectionPatienceMs) }
+}
+
+/** Whatever happens, the connection goes back clean or is destroyed. */
+async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T> {
+  const { signal, isolation, access = 'read-write' } = job.options
+  const session = await openSession(job.port, { ...patienceOf(job), purpose: 'for a transaction' })
+  const ending = sessionEnd(session)
+  try {
+    const server = await job.port.server(session)
+    const open: OpenTransaction<Tx> = {
+      ...server,
+      session,
+      signal,
+      isolation,
+      access,
+      deadline,
+      doubt: ending.doubt,
+      named: new Map(),
+      atEnd: [],
+    }
+    try {
+      return await transact(open, job)
+    } finally {
+      await releaseAtEnd(open, ending)
+    }
+  } catch (error) {
+    if (readFailure(error, job.candidates).transaction === 'unknown') ending.doubt(error)
+    throw error
+  } finally {
+    await ending.end()
+  }
+}
+
+async function transact<Tx, T>(open: OpenTransaction<Tx>, job: Job<Tx, T>): Promise<T> {
+  const timeout = lockTimeout(open, job.options)
+  const setting = timeout !== undefined && 'setting' in timeout ? timeout.setting : undefined
+  return withSetting(open.session, setting, {
+    doubt: open.doubt,
+    signal: open.signal,
+    work: async () => {
+      // a lock may be waited for on the way: only destroying the session ends that wait
+      const beginning = beginLocked(open, { opening: job.opening, options: job.options, timeout })
+      const begun = await untilAborted(beginning, open.signal, () => open.doubt(open.signal?.reason))
+      const result = await runWork(open, job, begun.takeLocks)
+      await commit(open, commitDoubt(open, job, begun.head))
+      return result
+    },
+  })
+}
+
+function lockTimeout({ dialect }: Server, { lockTimeoutMs }: TransactionOptions): LockTimeout | undefined {
+  const timeout = lockTimeoutMs === undefined ? undefined : dialect.transaction.lockTimeout?.(lockTimeoutMs)
+  if (isUnsupported(timeout)) throw new UnsupportedLockError(dialect.name, 'lock-timeout', timeout)
+  return timeout
+}
+
+/** The work's own error is the one that is thrown, whatever becomes of the rollback. */
+async function runWork<Tx, T>(
+  open: OpenTransaction<Tx>,
+  { scope, work }: Job<Tx, T>,
+  prepare: () => Promise<void>,
+): Promise<T> {
+  const { session, doubt, dialect, signal } = open
+  try {
+    // a statement of the work may be waiting for a lock: only destroying the session ends that wait
+    const running = scope.enter(open, async () => {
+      await prepare()
+      return work(session.tx)
+    })
+    return await untilAborted(running, signal, () => doubt(signal?.reason))
+  } catch (error) {
+    if (signal?.aborted === true) throw error
+    if (readFailure(error, dialect).transaction === 'unknown') doubt(error)
+    else await session.rollback().catch(doubt)
+    throw error
+  } finally {
+    scope.leave(open)
+  }
+}
+
+function commitDoubt<Tx, T>(
+  { dialect, version }: Server,
+  job: Job<Tx, T>,
+  head: Row | undefined,
+): CommitDoubt<Tx> {
+  const how = dialect.transaction.commitProbe?.(version)
+  const id = head?.id
+  return {
+    port: job.port,
+    probe: how !== undefined && typeof id === 'string' ? { how, id } : undefined,
+    verify: job.options.verifyCommit,
+    busyUntil: deadlineIn(job.options.lockTimeoutMs),
+  }
+}

@@ -1,0 +1,72 @@
+import type { BackoffOptions } from '../../core/backoff.ts'
+import { checkDuration, onlyKnown, oneOf } from '../../core/check-field.ts'
+import { errorKinds, type ErrorKind } from '../../core/error-kind.ts'
+import { LockUsageError } from '../../core/errors.ts'
+import type { Isolation } from '../../core/request.ts'
+
+/** How a transaction runs and when it runs again. */
+export interface TransactionOptions {
+  /** @default the server's own */
+  readonly isolation?: Isolation
+  /** @default 'read-write' */
+  readonly access?: 'read-write' | 'read-only'
+  /** The longest wait for any one lock in it, then {@link LockTimeoutError}. @default the server's own */
+  readonly lockTimeoutMs?: number
+  /** How often it is run at most. @default 5 */
+  readonly attempts?: number
+  /** How long all attempts and pauses may take together: no new attempt starts after it. @default no limit */
+  readonly budgetMs?: number
+  /** The pauses between attempts. */
+  readonly backoff?: BackoffOptions
+  /** Ends the wait and the work; the transaction is rolled back and the call rejects with the signal's reason. */
+  readonly signal?: AbortSignal
+  /** Told before each pause. What it throws ends the call. */
+  readonly onRetry?: (retry: Retry) => void | Promise<void>
+  /** What a call inside another transaction of the same locks does: refuse, or run as a part of it. @default 'refuse' */
+  readonly nested?: 'refuse' | 'join'
+  /** Kinds of error that are worth another attempt for this work besides the retryable ones, such as `lock-timeout`. */
+  readonly alsoRetry?: readonly ErrorKind[]
+  /**
+   * Says whether the work is stored, when the connection broke before COMMIT was answered: look for the row that the
+   * work wrote. Where the server itself can tell, it is asked first.
+   */
+  readonly verifyCommit?: () => Promise<boolean>
+}
+
+export interface Retry {
+  /** The attempt that failed; the first is 1. */
+  readonly attempt: number
+  readonly kind: ErrorKind
+  readonly error: unknown
+  readonly pauseMs: number
+}
+
+const known = [
+  'isolation',
+  'access',
+  'lockTimeoutMs',
+  'attempts',
+  'budgetMs',
+  'backoff',
+  'signal',
+  'onRetry',
+  'nested',
+  'alsoRetry',
+  'verifyCommit',
+]
+
+/** Checks the options at the door; the mistake is a {@link LockUsageError} that names the field. */
+export function checkTransaction(options: TransactionOptions): TransactionOptions {
+  onlyKnown(options, known)
+  const { attempts, budgetMs, lockTimeoutMs, nested, access, alsoRetry } = options
+  if (attempts !== undefined && (!Number.isSafeInteger(attempts) || attempts < 1)) {
+    throw new LockUsageError('attempts', `${String(attempts)} is not a whole number from 1 up`)
+  }
+  if (budgetMs !== undefined) checkDuration('budgetMs', budgetMs)
+  if (nested !== undefined) oneOf('nested', nested, ['refuse', 'join'])
+  if (access !== undefined) oneOf('access', access, ['read-write', 'read-only'])
+  for (const kind of alsoRetry ?? []) oneOf('alsoRetry', kind, errorKinds)
+  return lockTimeoutMs === undefined
+    ? options
+    : { ...options, lockTimeoutMs: checkDuration('lockTimeoutMs', lockTimeoutMs) }
+}

@@ -1,0 +1,25 @@
+import type { OpenTransaction } from '../port.ts'
+
+/**
+ * Runs `work` so that its error leaves the transaction as it was before it, where an error would end the transaction.
+ *
+ * A savepoint that is released keeps the locks taken since; one that is rolled back to gives them up, and with them
+ * the settings changed since.
+ */
+export async function withSavepoint<T>(
+  { session, dialect, doubt }: OpenTransaction<unknown>,
+  isAsked: boolean,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (!isAsked || dialect.transaction.savesBySavepoint !== true) return work()
+  const say = async (sql: string): Promise<void> => void (await session.run({ sql, params: [] }))
+  await say('SAVEPOINT holdfast')
+  try {
+    const result = await work()
+    await say('RELEASE SAVEPOINT holdfast')
+    return result
+  } catch (error) {
+    await say('ROLLBACK TO SAVEPOINT holdfast').catch(doubt)
+    throw error
+  }
+}

@@ -1,0 +1,113 @@
+import { backoffMs } from '../../core/backoff.ts'
+import { deadlineIn, pause, type Deadline } from '../../core/deadline.ts'
+import { isRetryable, type ErrorKind } from '../../core/error-kind.ts'
+import { LockUsageError } from '../../core/errors.ts'
+import type { Dialect } from '../../dialects/dialect.ts'
+import { attempt } from './attempt.ts'
+import { RolledBackError } from './commit.ts'
+import { LockContention } from '../contention.ts'
+import { readFailure, type Failure } from '../failure.ts'
+import { checkTransaction, type TransactionOptions } from './options.ts'
+import type { Opening } from '../named/opening.ts'
+import type { Port } from '../port.ts'
+import type { Scope } from './scope.ts'
+
+/** Everything that the transactions of one `locks` object have in common. */
+export interface Transactions<Tx> {
+  readonly port: Port<Tx>
+  readonly scope: Scope<Tx>
+  /** What the server may be: enough to read the error of a connection that could not even be opened. */
+  readonly candidates: readonly Dialect[]
+  /** The named locks that this one takes as it begins. */
+  readonly opening?: Opening
+}
+
+/**
+ * Runs `work` in a transaction, and all of it again when the transaction lost against another.
+ *
+ * Only the outermost transaction is repeated: repeating a part would keep the locks that led to the conflict.
+ */
+export async function runTransaction<Tx, T>(
+  transactions: Transactions<Tx>,
+  work: (tx: Tx) => Promise<T>,
+  options: TransactionOptions = {},
+): Promise<T> {
+  const checked = checkTransaction(options)
+  const outer = transactions.scope.current()
+  if (outer !== undefined) return join(work, outer.session.tx, checked)
+  const state: Progress = {
+    attempt: 1,
+    deadline: deadlineIn(checked.budgetMs),
+    contention: undefined,
+    waits: 0,
+  }
+  for (;;) {
+    checked.signal?.throwIfAborted()
+    try {
+      return await attempt({ ...transactions, work, options: checked })
+    } catch (error) {
+      checked.signal?.throwIfAborted()
+      await beforeRetry(readFailure(error, transactions.candidates), state, checked)
+    }
+  }
+}
+
+interface Progress {
+  attempt: number
+  readonly deadline: Deadline
+  /** Since when, and until when, the same lock has been waited for by repeating the transaction. */
+  contention: Deadline | undefined
+  waits: number
+}
+
+function join<Tx, T>(work: (tx: Tx) => Promise<T>, tx: Tx, { nested }: TransactionOptions): Promise<T> {
+  if (nested === 'join') return work(tx)
+  throw new LockUsageError(
+    'nested',
+    "a transaction is open in this chain of calls already: use its tx, or say nested: 'join' to become a part of it",
+  )
+}
+
+/** Pauses, or throws when this failure is not worth another attempt. */
+async function beforeRetry(failure: Failure, state: Progress, options: TransactionOptions): Promise<void> {
+  const pauseMs =
+    failure.error instanceof LockContention
+      ? pauseForLock(failure.error, state, options)
+      : pauseAfterLoss(failure, state, options)
+  if (pauseMs >= state.deadline.remainingMs()) throw failure.error
+  await options.onRetry?.({ attempt: state.attempt, kind: failure.kind, error: failure.error, pauseMs })
+  if (!(failure.error instanceof LockContention)) state.attempt += 1
+  await pause(pauseMs, state.contention, options.signal)
+}
+
+/** Longer each time: those who lose a lock repeat all of their work, and many who do so at once starve the holder. */
+function pauseForLock(
+  held: LockContention,
+  state: Progress,
+  { lockTimeoutMs, backoff }: TransactionOptions,
+): number {
+  const limitMs = held.timeoutMs ?? lockTimeoutMs
+  state.contention ??= deadlineIn(limitMs)
+  if (state.contention.isPast()) throw held.timedOut(limitMs)
+  state.waits += 1
+  return backoffMs(state.waits, { capMs: 200, ...backoff })
+}
+
+function pauseAfterLoss(failure: Failure, state: Progress, options: TransactionOptions): number {
+  if (!mayRepeat(failure, state, options)) throw failure.error
+  return backoffMs(state.attempt, options.backoff)
+}
+
+function mayRepeat(
+  { kind, error }: Failure,
+  { attempt: done }: Progress,
+  options: TransactionOptions,
+): boolean {
+  if (done >= (options.attempts ?? 5)) return false
+  return error instanceof RolledBackError || isWorthIt(kind, options)
+}
+
+/** A connection that broke before COMMIT was sent has stored nothing. */
+function isWorthIt(kind: ErrorKind, { alsoRetry = [] }: TransactionOptions): boolean {
+  return isRetryable(kind) || kind === 'connection-lost' || alsoRetry.includes(kind)
+}

@@ -1,0 +1,258 @@
+import { expect, test } from 'vitest'
+
+import {
+  LockNotAvailableError,
+  LockTimeoutError,
+  LockUsageError,
+  UnsupportedLockError,
+} from '../../src/core/errors.ts'
+import type { LockKey } from '../../src/core/key.ts'
+import type { Isolation } from '../../src/core/request.ts'
+import type { WithLockOptions } from '../../src/locks/named/lock-options.ts'
+import { until } from '../engines/use.ts'
+import { caught, describeEntries, gate, type Stage } from './stage.ts'
+
+describeEntries(specs)
+
+/** The levels that an engine has; where the driver has no word for a level, there is the engine's own. */
+const levels: Readonly<Record<string, readonly (Isolation | undefined)[]>> = {
+  postgres: [undefined, 'read committed', 'repeatable read', 'serializable'],
+  mysql: [undefined, 'read committed', 'repeatable read', 'serializable'],
+  mariadb: [undefined, 'read committed', 'repeatable read', 'serializable'],
+}
+
+function specs(stage: Stage): void {
+  const key = (name: string): LockKey => ['advisory specs', name]
+
+  /** Holds a lock, after `first`, until it is told to end. */
+  async function hold(
+    name: LockKey,
+    first: (tx: unknown) => Promise<unknown> = async () => {},
+    options: WithLockOptions = {},
+  ): Promise<{ readonly end: () => Promise<void> }> {
+    const [began, ending] = [gate(), gate()]
+    const ended = stage.entry.locks.withLock(
+      name,
+      async (tx) => {
+        await first(tx)
+        began.open()
+        await ending.opened
+      },
+      options,
+    )
+    await Promise.race([began.opened, ended])
+    return {
+      end: () => {
+        ending.open()
+        return ended
+      },
+    }
+  }
+
+  test('gives the work a receipt and a signal', async () => {
+    await stage.entry.locks.withLock(key('receipt'), async (_, held) => {
+      expect(held.key).toEqual(key('receipt'))
+      expect(held.receipt).toMatchObject({ dialect: stage.name, category: 'advisory', scope: 'transaction' })
+      expect(held.receipt.statements.length).toBeGreaterThan(0)
+      expect(held.signal.aborted).toBe(false)
+    })
+  })
+
+  test.each(levels[stage.name] ?? [undefined])(
+    'whoever waits sees what the last holder stored, at %s',
+    async (isolation) => {
+      const { locks, increment, read } = stage.entry
+      const before = await stage.seen()
+      const holder = await hold(key('fresh'), increment)
+      const options = { ...(isolation && { isolation }) }
+      const seen = locks.withLock(key('fresh'), (tx) => read(tx), options)
+      seen.catch(() => {})
+      await isNext(stage)
+      await holder.end()
+      expect(await seen).toBe(before + 1)
+    },
+  )
+
+  test('one lock keeps out who asks for the same key, and nobody who asks for another', async () => {
+    const { locks } = stage.entry
+    const holder = await hold(key('mine'))
+    expect(await locks.tryLock(key('mine'), async () => 'in')).toBeNull()
+    // SQLite has one writer, whatever the key
+    if (stage.name !== 'sqlite') expect(await locks.tryLock(key('yours'), async () => 'in')).toBe('in')
+    await holder.end()
+    expect(await locks.tryLock(key('mine'), async () => 'in')).toBe('in')
+  })
+
+  test('a wait is no longer than was asked', async () => {
+    const { locks } = stage.entry
+    const holder = await hold(key('late'))
+    for (const timeoutMs of [300, 1200]) {
+      const began = performance.now()
+      const error = await caught(locks.withLock(key('late'), async () => {}, { wait: { timeoutMs } }))
+      expect(error).toBeInstanceOf(LockTimeoutError)
+      const waitedMs = performance.now() - began
+      expect(waitedMs).toBeGreaterThan(timeoutMs - 20)
+      // MySQL counts whole seconds
+      expect(waitedMs).toBeLessThan(timeoutMs + 3000)
+    }
+    await holder.end()
+  })
+
+  test('a lock that is asked for without waiting is refused while another has it', async () => {
+    const { locks } = stage.entry
+    const holder = await hold(key('busy'))
+    const error = await caught(locks.withLock(key('busy'), async () => {}, { wait: 'nowait' }))
+    await holder.end()
+    expect(error).toBeInstanceOf(LockNotAvailableError)
+  })
+
+  test('a refusal that the work itself meets is not taken for a busy lock', async () => {
+    const mine = new LockNotAvailableError('of the work')
+    const work = stage.entry.locks.tryLock(key('own'), async () => {
+      throw mine
+    })
+    expect(await caught(work)).toBe(mine)
+  })
+
+  test('the work that fails stores nothing and gives the lock back', async () => {
+    const { locks, increment } = stage.entry
+    const before = await stage.seen()
+    const failing = locks.withLock(key('fails'), async (tx) => {
+      await increment(tx)
+      throw new Error('no')
+    })
+    expect(await caught(failing)).toMatchObject({ message: 'no' })
+    expect(await stage.seen()).toBe(before)
+    expect(await locks.tryLock(key('fails'), async () => 'in')).toBe('in')
+  })
+
+  test('an aborted wait leaves nothing behind', async () => {
+    const { locks } = stage.entry
+    const holder = await hold(key('abort'))
+    const controller = new AbortController()
+    const reason = new Error('changed my mind')
+    const waiting = locks.withLock(key('abort'), async () => 'in', { signal: controller.signal })
+    waiting.catch(() => {})
+    await isNext(stage)
+    controller.abort(reason)
+    expect(await caught(waiting)).toBe(reason)
+    await holder.end()
+    expect(await locks.tryLock(key('abort'), async () => 'in')).toBe('in')
+  })
+
+  test('many locks are taken in one order, each once, and all are given back', async () => {
+    const { locks } = stage.entry
+    const [a, b] = [key('a'), key('b')]
+    const rounds = Array.from({ length: 10 }, (_, round) => (round % 2 === 0 ? [a, b, a] : [b, a]))
+    const counts = await Promise.all(
+      rounds.map((keys) => locks.withLocks(keys, async (_, held) => held.receipts.length)),
+    )
+    expect(counts).toEqual(rounds.map(() => 2))
+  })
+
+  test('of many locks none is kept when one of them is busy', async () => {
+    const { locks } = stage.entry
+    if (stage.name === 'sqlite') return // whoever has one lock has all
+    const holder = await hold(key('second'))
+    const both = locks.withLocks([key('first'), key('second')], async () => {}, { wait: 'nowait' })
+    expect(await caught(both)).toBeInstanceOf(LockNotAvailableError)
+    expect(await locks.tryLock(key('first'), async () => 'in')).toBe('in')
+    await holder.end()
+  })
+
+  test('a lock joins a transaction that is under way, or is refused with what to use instead', async () => {
+    const { locks } = stage.entry
+    const join = locks.transaction(async (tx) => {
+      await locks.lock(tx, key('joined'))
+      const other = await locks.tryLock(key('joined'), async () => 'in', { nested: 'join' }).catch(caughtAs)
+      expect(other).toBeInstanceOf(LockUsageError)
+      expect(await fromOutside(() => locks.tryLock(key('joined'), async () => 'in'))).toBeNull()
+      return 'joined'
+    })
+    const outcome = await join.catch((error: unknown) => error)
+    if (['mysql', 'mariadb'].includes(stage.name)) expect(outcome).toBeInstanceOf(UnsupportedLockError)
+    else expect(outcome).toBe('joined')
+    expect(await locks.tryLock(key('joined'), async () => 'in')).toBe('in')
+  })
+
+  test('the same chain of calls is refused the lock that it has, unless it says that it means it', async () => {
+    const { locks } = stage.entry
+    const again = (options: WithLockOptions): Promise<unknown> =>
+      locks.withLock(key('again'), () => locks.withLock(key('again'), async () => 'inner', options))
+    expect(await caught(again({}))).toBeInstanceOf(LockUsageError)
+    expect(await caught(again({ nested: 'join' }))).toBeInstanceOf(LockUsageError)
+    expect(await again({ nested: 'join', reentry: 'join' })).toBe('inner')
+  })
+
+  test('bad keys and options are refused before anything is sent', async () => {
+    const { locks } = stage.entry
+    const bad: readonly unknown[] = [
+      '',
+      [],
+      [''],
+      null,
+      undefined,
+      1.5,
+      {},
+      true,
+      'x'.repeat(1_000_000),
+      '\uD800',
+    ]
+    for (const name of bad) {
+      const error = await caught(locks.withLock(name as LockKey, async () => {}))
+      expect(error).toBeInstanceOf(LockUsageError)
+      expect((error as Error).message.length).toBeLessThan(300)
+    }
+    const options = [
+      { wait: 'skip' },
+      { mode: 'both' },
+      { wait: { timeoutMs: 0 } },
+      { reentry: 'yes' },
+      { ttl: 1 },
+    ]
+    for (const option of options) {
+      const error = await caught(locks.withLock('fine', async () => {}, option as WithLockOptions))
+      expect(error).toBeInstanceOf(LockUsageError)
+    }
+    expect(await caught(locks.withLocks([], async () => {}))).toBeInstanceOf(LockUsageError)
+  })
+
+  test('keys that differ in case are two, and two spellings of one text are one', async () => {
+    const { locks } = stage.entry
+    const holder = await hold('caf\u00e9')
+    if (stage.name !== 'sqlite') expect(await locks.tryLock('CAF\u00c9', async () => 'in')).toBe('in')
+    expect(await locks.tryLock('cafe\u0301', async () => 'in')).toBeNull()
+    await holder.end()
+  })
+}
+
+const caughtAs = (error: unknown): unknown => error
+
+/** Runs outside of the transaction that is open in this chain of calls. */
+function fromOutside<T>(work: () => Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    outside.push(() => void work().then(resolve, reject))
+  })
+}
+
+/** Emptied by a timer that was started before any transaction, and so belongs to none. */
+const outside: (() => void)[] = []
+setInterval(() => outside.splice(0).forEach((run) => run()), 5).unref()
+
+/** How many wait for a named lock, as the server tells it. */
+const waiters: Readonly<Record<string, string>> = {
+  postgres: "select count(*) as n from pg_locks where locktype = 'advisory' and not granted",
+  mysql:
+    'select count(*) as n from performance_schema.metadata_locks ' +
+    "where object_type = 'USER LEVEL LOCK' and lock_status = 'PENDING'",
+  mariadb: "select count(*) as n from information_schema.processlist where state = 'User lock'",
+}
+
+/** Waits until the server says that somebody waits. Where no server does the waiting, it is done in this process. */
+async function isNext(stage: Stage): Promise<void> {
+  const sql = waiters[stage.name]
+  if (sql === undefined) return
+  const observer = await stage.engine.open()
+  const isSeen = async (): Promise<boolean> => Number((await observer.run({ sql, params: [] }))[0]?.n) > 0
+  await until(isSeen, 'somebody who waits for a named lock').finally(() => observer.close())
+}

@@ -1,0 +1,73 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { afterEach, expect, test } from 'vitest'
+
+import { LockNotAvailableError } from '../../src/core/errors.ts'
+import { until } from '../engines/use.ts'
+import { caught } from '../entries/stage.ts'
+import { describeLeases, take } from './lease-stage.ts'
+
+interface Holder {
+  readonly child: ChildProcess
+  readonly lines: () => readonly string[]
+}
+
+const children: ChildProcess[] = []
+
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    if (child.exitCode !== null || child.signalCode !== null) continue
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+})
+
+/** Starts a process that holds the lease, and waits until it does. */
+async function startHolder(url: string, name: string, mode: 'stays' | 'leaves'): Promise<Holder> {
+  const program = fileURLToPath(new URL('lease-holder.ts', import.meta.url))
+  const child = spawn(process.execPath, ['--import', 'tsx', program, url, name, '1000', mode], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  children.push(child)
+  let text = ''
+  child.stdout.on('data', (data) => (text += String(data)))
+  const lines = (): readonly string[] => text.split('\n').slice(0, -1)
+  await until(() => lines().length > 0, 'a lease in another process')
+  return { child, lines }
+}
+
+describeLeases(
+  (stage) => {
+    test('a process that was stopped sees that it lost the lease, which another has by then', async () => {
+      const name = stage.fresh()
+      const { child, lines } = await startHolder(stage.engine.server.url, name, 'stays')
+      expect(await caught(take(stage.process(), name, { wait: { timeoutMs: 1500 } }))).toBeInstanceOf(Error)
+      child.kill('SIGSTOP')
+      const next = await take(stage.process(), name, { wait: { timeoutMs: 3000 } })
+      expect(next.fence).toBeGreaterThan(Number(lines()[0]))
+      child.kill('SIGCONT')
+      await until(() => lines().length > 1, 'word of the woken process')
+      expect(lines()[1]).toBe('lost')
+      expect((await stage.row(name))?.owner).toBe(next.owner)
+    })
+
+    test('the lease of a process that was killed passes on when its time is over', async () => {
+      const name = stage.fresh()
+      const { child, lines } = await startHolder(stage.engine.server.url, name, 'stays')
+      child.kill('SIGKILL')
+      expect(await caught(take(stage.process(), name, { wait: 'nowait' }))).toBeInstanceOf(
+        LockNotAvailableError,
+      )
+      const next = await take(stage.process(), name, { wait: { timeoutMs: 3000 } })
+      expect(next.fence).toBeGreaterThan(Number(lines()[0]))
+    })
+
+    test('a process that has nothing else to do is not kept alive by its lease', async () => {
+      const { child } = await startHolder(stage.engine.server.url, stage.fresh(), 'leaves')
+      await until(() => child.exitCode !== null, 'the end of the process')
+      expect(child.exitCode).toBe(0)
+    })
+  },
+  ['postgres'],
+)

@@ -1,0 +1,159 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, expect, test, vi } from 'vitest'
+
+import { LockLostError, LockNotAvailableError } from '../../src/core/errors.ts'
+import { until } from '../engines/use.ts'
+import { caught } from '../entries/stage.ts'
+import { describeLeases, take } from './lease-stage.ts'
+
+describeLeases((stage) => {
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  /** How many were inside at once at most, when each waits for the lease first, or does not. */
+  const crowd = async (isLocked: boolean): Promise<number> => {
+    const name = stage.fresh()
+    const [a, b] = [stage.process(), stage.process()]
+    let inside = 0
+    let most = 0
+    const visit = async (index: number): Promise<void> => {
+      const lease = isLocked ? await take(index % 2 === 0 ? a : b, name) : undefined
+      inside += 1
+      most = Math.max(most, inside)
+      await delay(5)
+      inside -= 1
+      await lease?.release()
+    }
+    await Promise.all(Array.from({ length: 8 }, (_, index) => visit(index)))
+    return most
+  }
+
+  test('only one of many holds a lease at a time', async () => {
+    expect(await crowd(true)).toBe(1)
+  })
+
+  test('without the lease they are all there at once', async () => {
+    expect(await crowd(false)).toBe(8)
+  })
+
+  test('whoever does not wait is refused while another holds it, and other names are free', async () => {
+    const name = stage.fresh()
+    const lease = await take(stage.process(), name)
+    expect(await caught(take(stage.process(), name, { wait: 'nowait' }))).toBeInstanceOf(
+      LockNotAvailableError,
+    )
+    await take(stage.process(), stage.fresh(), { wait: 'nowait' })
+    expect(await stage.row(name)).toMatchObject({ owner: lease.owner, fence: lease.fence })
+  })
+
+  test('the fence rises from holder to holder', async () => {
+    const name = stage.fresh()
+    const fences: number[] = []
+    for (let turn = 0; turn < 3; turn += 1) {
+      const lease = await take(stage.process(), name)
+      fences.push(lease.fence)
+      await lease.release()
+    }
+    expect(fences).toEqual([...new Set(fences)].toSorted((a, b) => a - b))
+  })
+
+  test('a lease that is not renewed passes to another, after its holder has heard that it is lost', async () => {
+    const name = stage.fresh()
+    const first = await take(stage.process(), name, { ttlMs: 300, renew: false })
+    const second = await take(stage.process(), name)
+    expect(first.signal.aborted).toBe(true)
+    expect(first.signal.reason).toBeInstanceOf(LockLostError)
+    expect(second.fence).toBeGreaterThan(first.fence)
+    expect(first.remainingMs()).toBe(0)
+    expect(() => first.throwIfLost()).toThrow(LockLostError)
+    expect(second.signal.aborted).toBe(false)
+  })
+
+  test('a renewed lease stays its holder’s for much longer than its time', async () => {
+    const name = stage.fresh()
+    const lease = await take(stage.process(), name, { ttlMs: 900 })
+    const ends = new Set<number>()
+    const rivals: unknown[] = []
+    await until(async () => {
+      ends.add((await stage.row(name))?.expiresAt ?? 0)
+      rivals.push(await caught(take(stage.process(), name, { wait: 'nowait' })))
+      return ends.size >= 8
+    }, 'eight different ends of the lease')
+    expect(rivals.every((rival) => rival instanceof LockNotAvailableError)).toBe(true)
+    expect(lease.signal.aborted).toBe(false)
+    expect(await stage.row(name)).toMatchObject({ owner: lease.owner, fence: lease.fence })
+  })
+
+  test('a lease that the server gives to another is lost at the next renewal', async () => {
+    const name = stage.fresh()
+    const lease = await take(stage.process(), name, { ttlMs: 1500 })
+    await stage.tamper(name, { owner: 'somebody else' })
+    await until(() => lease.signal.aborted, 'the loss', 1000)
+    expect(lease.signal.reason).toBeInstanceOf(LockLostError)
+    expect(await caught(lease.extend())).toBeInstanceOf(LockLostError)
+  })
+
+  test('a late release frees nobody', async () => {
+    const name = stage.fresh()
+    const first = await take(stage.process(), name, { ttlMs: 200, renew: false })
+    const second = await take(stage.process(), name)
+    await first.release()
+    await first.release()
+    expect((await stage.row(name))?.owner).toBe(second.owner)
+    await second.extend()
+  })
+
+  test('a released lease is free at once, and its signal stays silent', async () => {
+    const name = stage.fresh()
+    const lease = await take(stage.process(), name)
+    await lease.release()
+    await take(stage.process(), name, { wait: 'nowait' })
+    expect(lease.signal.aborted).toBe(false)
+    expect(lease.remainingMs()).toBe(0)
+    expect(() => lease.throwIfLost()).toThrow('was released')
+    expect(await caught(lease.extend())).toBeInstanceOf(LockLostError)
+  })
+
+  test('an extension moves the end, and counts for the renewals after it', async () => {
+    const name = stage.fresh()
+    const lease = await take(stage.process(), name, { ttlMs: 500, renew: false })
+    const before = await stage.row(name)
+    await lease.extend(20_000)
+    const after = await stage.row(name)
+    expect((after?.expiresAt ?? 0) - (before?.expiresAt ?? 0)).toBeGreaterThan(19_000)
+    expect(lease.remainingMs()).toBeGreaterThan(15_000)
+    await lease.extend()
+    expect(lease.remainingMs()).toBeGreaterThan(15_000)
+    await lease.extend(200)
+    expect(lease.remainingMs()).toBeLessThanOrEqual(200)
+  })
+
+  test('nobody else gets a lease that is held for a least time before that is over', async () => {
+    const name = stage.fresh()
+    const asked = performance.now()
+    const lease = await take(stage.process(), name, { holdAtLeastMs: 700 })
+    await lease.release()
+    expect(await caught(take(stage.process(), name, { wait: 'nowait' }))).toBeInstanceOf(
+      LockNotAvailableError,
+    )
+    await take(stage.process(), name)
+    expect(performance.now() - asked).toBeGreaterThanOrEqual(700)
+  })
+
+  test('the clock of this machine has no say', async () => {
+    const name = stage.fresh()
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 24 * 3_600_000 })
+    const tomorrow = await take(stage.process(), name, { ttlMs: 1000, renew: false })
+    expect(tomorrow.remainingMs()).toBeGreaterThan(0)
+    expect(tomorrow.remainingMs()).toBeLessThanOrEqual(950)
+    vi.setSystemTime(Date.now() - 48 * 3_600_000)
+    expect(tomorrow.signal.aborted).toBe(false)
+    expect(await caught(take(stage.process(), name, { wait: 'nowait' }))).toBeInstanceOf(
+      LockNotAvailableError,
+    )
+    const yesterday = await take(stage.process(), name)
+    expect(tomorrow.signal.aborted).toBe(true)
+    expect(yesterday.fence).toBeGreaterThan(tomorrow.fence)
+  })
+})

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+import { LockUsageError } from '../../src/core/errors.ts'
+import type { SingletonOptions } from '../../src/locks/nodes/singleton.ts'
+import { describeEngines, until, type EngineContext } from '../engines/use.ts'
+import { caught, gate } from '../entries/stage.ts'
+import { subjects, type Entry, type Subject } from '../entries/subject.ts'
+
+describe.each(subjects.map((subject) => ({ ...subject })))('nodes through $title', (subject) => {
+  describeEngines((context) => specs(context, subject), { only: subject.engines })
+})
+
+function specs(context: EngineContext, subject: Subject<unknown>): void {
+  const nodes: Entry<unknown>[] = []
+  beforeAll(async () => {
+    for (const _ of [1, 2, 3]) nodes.push(await subject.connect(context.engine.server.url))
+  })
+  afterAll(() => Promise.all(nodes.map((node) => node.close())))
+
+  test('a job that every node starts runs on one at a time, and not sooner than its period', async () => {
+    const everyMs = 300
+    const runs: { readonly start: number; readonly end: number; readonly fence: number }[] = []
+    const stop = new AbortController()
+    const running = nodes.map(({ locks }) =>
+      locks.singleton(
+        ['report', context.name],
+        async ({ lease, signal }) => {
+          const start = performance.now()
+          expect(signal.aborted).toBe(false)
+          await nodes[0]?.locks.transaction(async () => {}) // a run takes its time
+          runs.push({ start, end: performance.now(), fence: lease.fence })
+        },
+        { everyMs, signal: stop.signal },
+      ),
+    )
+    await until(async () => runs.length >= 4, 'four runs', 30_000)
+    stop.abort()
+    await Promise.all(running)
+    for (const [index, next] of runs.entries()) {
+      const last = runs[index - 1]
+      if (last === undefined) continue
+      expect(next.start).toBeGreaterThan(last.end)
+      expect(next.start - last.start).toBeGreaterThan(everyMs - 60) // the clocks of both sides tick in milliseconds
+      expect(next.fence).toBeGreaterThan(last.fence)
+    }
+  })
+
+  test('a run that fails is told, and the next one comes in its time', async () => {
+    const [node] = nodes
+    const stop = new AbortController()
+    const errors: unknown[] = []
+    let runs = 0
+    await node?.locks.singleton(
+      ['fails', context.name],
+      async () => {
+        runs += 1
+        if (runs === 2) stop.abort()
+        throw new Error(`run ${runs}`)
+      },
+      { everyMs: 100, signal: stop.signal, onError: (error) => errors.push(error) },
+    )
+    expect(errors.map(String)).toEqual(['Error: run 1', 'Error: run 2'])
+  })
+
+  test('of all nodes one leads, and another when that one stops', async () => {
+    const key = ['leader', context.name]
+    const stops = nodes.map(() => new AbortController())
+    const leading = new Set<number>()
+    const history: number[] = []
+    const running = nodes.map(({ locks }, index) =>
+      locks.leader(key, {
+        signal: stops[index]?.signal ?? AbortSignal.abort(),
+        onElected: () => {
+          leading.add(index)
+          history.push(index)
+          expect(leading.size).toBe(1)
+        },
+        onLost: () => leading.delete(index),
+      }),
+    )
+    for (const count of [1, 2, 3]) {
+      await until(
+        async () => history.length === count && leading.size === 1,
+        `leader number ${count}`,
+        20_000,
+      )
+      stops[history.at(-1) ?? 0]?.abort()
+    }
+    await Promise.all(running)
+    expect(history.toSorted((a, b) => a - b)).toEqual([0, 1, 2])
+  })
+
+  test('a leader whose work fails steps down, and somebody is elected again', async () => {
+    const [node] = nodes
+    const stop = new AbortController()
+    const lost: unknown[] = []
+    let terms = 0
+    await node?.locks.leader(['poor leader', context.name], {
+      signal: stop.signal,
+      onElected: async () => {
+        terms += 1
+        if (terms === 1) throw new Error('cannot')
+        stop.abort(new Error('enough'))
+      },
+      onLost: (why) => lost.push(why),
+    })
+    expect(lost.map(String)).toEqual(['Error: cannot', 'Error: enough'])
+  })
+
+  test('migrations of many nodes run one after the other', async () => {
+    let atWork = 0
+    const most: number[] = []
+    const first = gate()
+    await Promise.all(
+      [...nodes, ...nodes].map(({ locks }) =>
+        locks.migrationLock(async () => {
+          most.push((atWork += 1))
+          if (most.length === 1) setImmediate(first.open)
+          await first.opened
+          atWork -= 1
+        }),
+      ),
+    )
+    expect(most).toEqual([1, 1, 1, 1, 1, 1])
+  })
+
+  test('a wrong option is refused at once', async () => {
+    const [node] = nodes
+    const bad = [
+      { everyMs: 0 },
+      { everyMs: Number.NaN },
+      {},
+      { everyMs: 100, ttl: 5 },
+      { everyMs: 1, ttlMs: -1 },
+    ]
+    for (const options of bad) {
+      const error = await caught(
+        node?.locks.singleton('x', async () => {}, options as SingletonOptions) ?? Promise.resolve(),
+      )
+      expect(error).toBeInstanceOf(LockUsageError)
+    }
+  })
+}
