@@ -1,0 +1,40 @@
+import { parseArgs } from 'node:util'
+
+import { isSql, type Statement } from '../core/statement.ts'
+import type { Dialect } from '../dialects/dialect.ts'
+import { registry, type DialectName } from '../registry.ts'
+import { CliUsageError, type Command } from './command.ts'
+
+/** Prints the statements that make all tables or collections which Holdfast would otherwise make on demand. */
+export const schema: Command = {
+  name: 'schema',
+  parameters: '<dialect>',
+  summary: `Print the migration that makes Holdfast's tables: ${Object.keys(registry).join(', ')}`,
+  run: (args) => ({ text: migration(dialectIn(args)), exitCode: 0 }),
+}
+
+function dialectIn(args: readonly string[]): Dialect {
+  const { positionals } = parseArgs({ args: [...args], allowPositionals: true, options: {} })
+  const [name, ...rest] = positionals
+  if (name === undefined) throw new CliUsageError('schema: name a dialect')
+  if (rest.length > 0) throw new CliUsageError(`schema: one dialect at a time, and no ${rest.join(' ')}`)
+  if (!isDialectName(name)) throw new CliUsageError(`schema: ${JSON.stringify(name)} is no dialect`)
+  return registry[name]
+}
+
+function isDialectName(name: string): name is DialectName {
+  return Object.hasOwn(registry, name)
+}
+
+/** One statement on each line, so that a script can tell them apart. */
+function migration({ title, lease, once }: Dialect): string {
+  const statements = [...lease.schema, ...once.schema]
+  const isText = statements.every(isSql)
+  const comment = `${isText ? '--' : '//'} What Holdfast keeps in ${title}; harmless when repeated.`
+  return [comment, ...statements.map(line)].map((text) => `${text}\n`).join('')
+}
+
+/** SQL, or a command of the database's shell. */
+function line(statement: Statement): string {
+  return isSql(statement) ? `${statement.sql};` : `db.runCommand(${JSON.stringify(statement.command)});`
+}
