@@ -1,0 +1,83 @@
+import { isSql, type Statement } from '../../src/core/statement.ts'
+import type { ClaimStatements, TakeStep } from '../../src/dialects/claim.ts'
+import type { Dialect } from '../../src/dialects/dialect.ts'
+import type { Queue } from '../../src/locks/queue/queue-definition.ts'
+import { queue } from '../../src/locks/queue/queue.ts'
+
+const jobs = queue({
+  table: ['app', 'job'],
+  id: 'id',
+  orderBy: [{ column: 'priority', direction: 'desc' }],
+  where: { state: 'ready' },
+  claim: { token: 'claim_token', until: 'claimed_until', worker: 'claimed_by', attempts: 'attempts' },
+  done: { set: { state: 'done', note: "it's done" } },
+  dead: { afterAttempts: 5, set: { state: 'dead' } },
+})
+
+const mails = queue({
+  table: 'mail',
+  id: 'key',
+  orderBy: 'key',
+  where: { kind: ['a', 'b'], sent_at: null },
+  claim: { token: 'token', until: 'until' },
+  done: 'delete',
+})
+
+const held = { id: 7, token: 'a-token' }
+const terms = { token: 'a-token', worker: 'w1', limit: 10, visibilityMs: 30_000 }
+
+/** A statement, and what it is for. */
+export interface Shown {
+  readonly title: string
+  readonly statement: Statement
+}
+
+/** Everything that a dialect may send about two queues. */
+export function claimCases({ claim, readVersion, name }: Dialect, version: string): readonly Shown[] {
+  // a collection's name has one part
+  const first: Queue = name === 'mongodb' ? { ...jobs, shape: { ...jobs.shape, table: 'job' } } : jobs
+  return [
+    ...casesOf(claim, first, readVersion(version)).map((one) => ({ ...one, title: `jobs: ${one.title}` })),
+    ...casesOf(claim, mails, readVersion(version)).map((one) => ({ ...one, title: `mails: ${one.title}` })),
+  ]
+}
+
+function casesOf(
+  claim: ClaimStatements,
+  { shape, done, dead }: Queue,
+  version: Parameters<ClaimStatements['giveBack']>[2],
+): readonly Shown[] {
+  const many = claim.take(shape, terms, version)
+  const one = claim.take(shape, { ...terms, worker: undefined, limit: 1 }, version)
+  const shown = (title: string, statements: readonly (TakeStep | undefined)[]): readonly Shown[] =>
+    statements
+      .filter((step) => step !== undefined)
+      .map((step) => ({
+        title,
+        statement: typeof step === 'function' ? step([{ [shape.id]: 7 }, { [shape.id]: 8 }]) : step,
+      }))
+  return [
+    ...shown('claim 10', many.steps),
+    ...shown('claim 10, their order', [many.arrange]),
+    ...shown('claim 1', one.steps),
+    ...shown('complete', claim.complete(shape, held, done).statements),
+    ...shown(
+      'complete in a transaction',
+      claim.complete(shape, { ...held, inTransaction: true }, done).statements,
+    ),
+    ...shown('release', claim.release(shape, held, 0).statements),
+    ...shown('release for later', claim.release(shape, held, 5000).statements),
+    ...shown('extend', claim.extend(shape, held, 30_000).statements),
+    ...shown('give back', claim.giveBack(shape, 1000, version).statements),
+    ...shown('put aside', dead ? claim.bury(shape, { set: dead, limit: 1000 }, version).statements : []),
+    ...shown('index', claim.index(shape, version)),
+    ...shown('is it used', [...(claim.scan?.head ?? []), claim.scan?.ask(shape)]),
+    ...shown('announce', [claim.announce?.(shape)]),
+  ]
+}
+
+export function textOf(statement: Statement): string {
+  if (!isSql(statement)) return JSON.stringify(statement.command)
+  const params = statement.params.length === 0 ? '' : `\n  -- ${JSON.stringify(statement.params)}`
+  return statement.sql + params
+}

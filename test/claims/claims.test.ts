@@ -1,0 +1,257 @@
+import { describe, expect, test } from 'vitest'
+
+import { LockLostError, LockUsageError } from '../../src/core/errors.ts'
+import { queue } from '../../src/locks/queue/queue.ts'
+import type { Job } from '../../src/locks/queue/job.ts'
+import { caught } from '../entries/stage.ts'
+import { until } from '../engines/use.ts'
+import { jobs, type JobRow } from './job-table.ts'
+import { describeQueues, type QueueStage } from './stage.ts'
+
+const ids = (taken: readonly Job<JobRow>[]): readonly number[] => taken.map(({ id }) => Number(id))
+
+/** A queue whose order only the server knows. */
+const byTitle = queue<JobRow>({
+  table: 'job',
+  id: 'id',
+  orderBy: [{ column: 'title', direction: 'desc' }, 'id'],
+  where: { state: ['ready', 'again'] },
+  claim: { token: 'claim_token', until: 'claimed_until' },
+  done: 'delete',
+})
+
+describeQueues(specs)
+
+describe('on a server that cannot skip locked rows', () => {
+  describeQueues(specs, { only: ['mysql'], version: '5.7.44' })
+  describeQueues(specs, { only: ['mariadb'], version: '10.5.29' })
+})
+
+describe('through Kysely', () => {
+  describeQueues(specs, { only: ['postgres'], adapter: 'kysely over pg' })
+  describeQueues(specs, { only: ['mysql', 'mariadb'], adapter: 'kysely over mysql2' })
+  describeQueues(specs, { only: ['sqlite'], adapter: 'kysely over better-sqlite3' })
+})
+
+function specs(stage: QueueStage): void {
+  const add = (count: number): Promise<void> =>
+    stage.table.add(Array.from({ length: count }, (_, index) => ({ id: index + 1, priority: index % 3 })))
+  const one = async (): Promise<Job<JobRow>> => {
+    const [job] = await stage.shop.claims.claim(jobs, { worker: 'w1' })
+    if (job === undefined) throw new Error('no job was claimed')
+    return job
+  }
+  const rowOf = async (id: number): Promise<JobRow | undefined> =>
+    (await stage.table.all()).find((row) => row.id === id)
+  /** As if the time of every claim were over. */
+  const expire = (): Promise<void> => stage.table.set('claimed_until', 1)
+
+  test('a claim gives a job that nobody else gets, with the row as it is now', async () => {
+    await add(1)
+    const job = await one()
+    expect(job).toMatchObject({ id: 1, attempts: 1, row: { id: 1, state: 'ready', claimed_by: 'w1' } })
+    expect(job.row.claim_token).toBe(job.token)
+    expect(await stage.shop.claims.claim(jobs)).toEqual([])
+  })
+
+  test('an empty queue gives no jobs', async () => {
+    expect(await stage.shop.claims.claim(jobs, { limit: 10 })).toEqual([])
+  })
+
+  test('a batch comes in the order of the queue, and the next one goes on behind it', async () => {
+    await add(7)
+    expect(ids(await stage.shop.claims.claim(jobs, { limit: 4 }))).toEqual([3, 6, 2, 5])
+    expect(ids(await stage.shop.claims.claim(jobs, { limit: 4 }))).toEqual([1, 4, 7])
+  })
+
+  test('an order that only the server knows is kept too', async () => {
+    const titles = ['b', 'a', 'd', 'c', 'b']
+    await stage.table.add(
+      titles.map((title, index) => ({ id: index + 1, title, state: index === 2 ? 'again' : 'ready' })),
+    )
+    expect(ids(await stage.shop.claims.claim(byTitle, { limit: 10 }))).toEqual([3, 4, 1, 5, 2])
+  })
+
+  test('claims at the same time are disjoint, and leave nothing', async () => {
+    await add(60)
+    const taken = await Promise.all(
+      Array.from({ length: 12 }, () => stage.shop.claims.claim(jobs, { limit: 5 })),
+    )
+    const all = taken.flatMap(ids)
+    expect(new Set(all).size, 'no job twice').toBe(all.length)
+    const rest = await drain(stage)
+    expect([...all, ...rest].toSorted((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, i) => i + 1))
+  })
+
+  test('rows that are not of the queue are left alone', async () => {
+    await stage.table.add([{ id: 1, state: 'done' }, { id: 2 }, { id: 3, state: 'again' }])
+    expect(ids(await stage.shop.claims.claim(jobs, { limit: 10 }))).toEqual([2])
+  })
+
+  test('a job that is done is no longer in the queue, and says who did it', async () => {
+    await add(1)
+    await (await one()).complete()
+    expect(await rowOf(1)).toMatchObject({
+      state: 'done',
+      claim_token: null,
+      claimed_until: null,
+      claimed_by: 'w1',
+    })
+  })
+
+  test('a queue may delete what is done', async () => {
+    await add(2)
+    const [job] = await stage.shop.claims.claim(byTitle)
+    await job?.complete()
+    expect(await stage.table.all()).toHaveLength(1)
+  })
+
+  test('a released job can be claimed at once, or after its delay', async () => {
+    await add(2)
+    const first = await one()
+    await first.release()
+    const again = await one()
+    expect(again).toMatchObject({ id: first.id, attempts: 2 })
+    await again.release({ delayMs: 60_000 })
+    expect(ids(await stage.shop.claims.claim(jobs, { limit: 2 }))).toEqual([1])
+    await expire()
+    expect(await rowOf(2)).toMatchObject({ claim_token: null, claimed_by: null })
+    expect(ids(await stage.shop.claims.claim(jobs, { limit: 2 }))).toContain(2)
+  })
+
+  test('a job whose time is over goes to another, and its first worker can do nothing about it', async () => {
+    await add(1)
+    const stale = await one()
+    await expire()
+    const fresh = await one()
+    expect(fresh).toMatchObject({ id: stale.id, attempts: 2 })
+    for (const late of [() => stale.complete(), () => stale.release(), () => stale.extend(1000)])
+      expect(await caught(late())).toBeInstanceOf(LockLostError)
+    await fresh.complete()
+    expect(await caught(fresh.complete()), 'a job ends once').toBeInstanceOf(LockLostError)
+  })
+
+  test("the time of a claim is counted by the server's clock, and ends by itself", async () => {
+    await add(1)
+    await stage.shop.claims.claim(jobs, { visibilityMs: 1500 })
+    expect(await stage.shop.claims.claim(jobs)).toEqual([])
+    await until(async () => (await stage.shop.claims.claim(jobs)).length === 1, 'the job again')
+  })
+
+  test('an extended claim keeps others away for longer', async () => {
+    await add(1)
+    const [job] = await stage.shop.claims.claim(jobs, { visibilityMs: 1000 })
+    const before = (await rowOf(1))?.claimed_until ?? 0
+    await job?.extend(60_000)
+    const after = (await rowOf(1))?.claimed_until ?? 0
+    expect(after - before).toBeGreaterThan(50_000)
+    await job?.extend()
+    expect((await rowOf(1))?.claimed_until).toBeLessThan(after)
+  })
+
+  test('reclaim frees what nobody finished, and leaves what is under way or delayed', async () => {
+    await add(5)
+    const taken = await stage.shop.claims.claim(jobs, { limit: 3 })
+    await taken[0]?.release({ delayMs: 60_000 })
+    await stage.table.set('claimed_until', 1, Number(taken[1]?.id))
+    expect(await stage.shop.claims.reclaim(jobs)).toEqual({ freed: 1, dead: 0 })
+    expect(await rowOf(Number(taken[1]?.id))).toMatchObject({ claim_token: null, claimed_until: null })
+    expect(await rowOf(Number(taken[2]?.id))).toMatchObject({ claim_token: taken[2]?.token })
+    expect(ids(await stage.shop.claims.claim(jobs, { limit: 9 }))).toHaveLength(3)
+  })
+
+  test('a job that was claimed too often is claimed no more, and reclaim puts it aside', async () => {
+    await add(2)
+    for (const attempt of [1, 2, 3]) {
+      const job = await one()
+      expect(job).toMatchObject({ id: 2, attempts: attempt })
+      await (attempt === 3 ? expire() : job.release())
+    }
+    expect(await one()).toMatchObject({ id: 1 })
+    expect(await stage.shop.claims.reclaim(jobs)).toEqual({ freed: 0, dead: 1 })
+    expect(await rowOf(2)).toMatchObject({ state: 'dead', attempts: 3, claim_token: null, claimed_by: null })
+  })
+
+  test('reclaim frees more jobs than one statement changes', async () => {
+    await stage.table.add(
+      Array.from({ length: 2100 }, (_, id) => ({ id, claim_token: 'lost', claimed_until: 1 })),
+    )
+    expect(await stage.shop.claims.reclaim(jobs)).toEqual({ freed: 2100, dead: 0 })
+  })
+
+  test('a job that ends in a transaction ends with it, or not at all', async () => {
+    await add(1)
+    const job = await one()
+    await caught(
+      stage.shop.transaction(async (tx) => {
+        await job.complete({ tx })
+        throw new Error('never mind')
+      }),
+    )
+    expect(await rowOf(1)).toMatchObject({ state: 'ready', claim_token: job.token })
+    await stage.shop.transaction((tx) => job.complete({ tx }))
+    expect(await rowOf(1)).toMatchObject({ state: 'done' })
+  })
+
+  test('a job can be ended by its id and token alone', async () => {
+    await add(1)
+    const { id, token } = await one()
+    await stage.shop.claims.extend(jobs, { id, token }, 5000)
+    expect(await caught(stage.shop.claims.complete(jobs, { id, token: 'a guess' }))).toBeInstanceOf(
+      LockLostError,
+    )
+    await stage.shop.claims.complete(jobs, { id, token })
+    expect(await rowOf(1)).toMatchObject({ state: 'done' })
+  })
+
+  test('a claim that is aborted rejects with the reason', async () => {
+    const reason = new Error('no longer needed')
+    expect(await caught(stage.shop.claims.claim(jobs, { signal: AbortSignal.abort(reason) }))).toBe(reason)
+  })
+
+  test('a limit that is no number of jobs is refused', async () => {
+    for (const limit of [0, -1, 1.5, 10_001, 1e9, Number.NaN]) {
+      expect(await caught(stage.shop.claims.claim(jobs, { limit }))).toMatchObject({
+        name: 'LockUsageError',
+        field: 'limit',
+      })
+    }
+  })
+
+  test('a table that lacks a column is named, with the columns that it needs', async () => {
+    if (stage.isDocuments) return // a field that is missing is an empty one
+    const wrong = queue({
+      table: 'job',
+      id: 'id',
+      orderBy: 'importance',
+      where: { state: 'ready' },
+      claim: { token: 'claim_token', until: 'claimed_until' },
+      done: 'delete',
+    })
+    const missing = queue({ ...wrongTable, table: 'no_such_table' })
+    const error = await caught(stage.shop.claims.claim(wrong))
+    expect(error).toBeInstanceOf(LockUsageError)
+    expect(String(error)).toMatch(
+      /job must have the columns id, importance, state, claim_token, claimed_until/,
+    )
+    expect((error as Error).cause, "the driver's own error").toBeInstanceOf(Error)
+    expect(String(await caught(stage.shop.claims.claim(missing)))).toMatch(/no_such_table must have/)
+    expect(await stage.shop.claims.claim(jobs), 'the connection is as good as before').toEqual([])
+  })
+}
+
+const wrongTable = {
+  id: 'id',
+  orderBy: 'id',
+  claim: { token: 'claim_token', until: 'claimed_until' },
+  done: 'delete',
+} as const
+
+async function drain({ shop }: QueueStage): Promise<readonly number[]> {
+  const all: number[] = []
+  for (;;) {
+    const taken = await shop.claims.claim(jobs, { limit: 50 })
+    if (taken.length === 0) return all
+    all.push(...ids(taken))
+  }
+}

@@ -1,0 +1,68 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+import type { FromWorker } from './worker.ts'
+
+export interface ShiftPlan {
+  readonly engine: string
+  readonly url: string
+  readonly processes: number
+  /** In each process. */
+  readonly workers: number
+  readonly visibilityMs: number
+}
+
+/** Processes of workers that drain the queue. */
+export interface Shift {
+  /** What went wrong in the processes that are alive or ended well. */
+  readonly failures: readonly string[]
+  /** Ends one process as a power cut would, and starts another in its place. */
+  readonly killOne: () => Promise<void>
+  readonly stop: () => Promise<void>
+  /** Ends what is still there, whatever it does. */
+  readonly end: () => void
+}
+
+export async function startShift(plan: ShiftPlan): Promise<Shift> {
+  const failures: string[] = []
+  let started = 0
+  const start = async (): Promise<ChildProcess> => {
+    started += 1
+    const { engine, url, workers, visibilityMs } = plan
+    const args = [engine, url, `process-${started}`, String(workers), String(visibilityMs)]
+    const child = fork(fileURLToPath(new URL('./worker.ts', import.meta.url)), args, {
+      execArgv: ['--import', 'tsx'],
+    })
+    child.on('message', (message: FromWorker) => {
+      if (typeof message === 'object') failures.push(message.failed)
+    })
+    await Promise.race([once(child, 'message'), once(child, 'exit').then(neverStarted)])
+    return child
+  }
+  const children = await Promise.all(Array.from({ length: plan.processes }, start))
+  return {
+    failures,
+    killOne: async () => {
+      const index = Math.floor(Math.random() * children.length)
+      const victim = children[index]
+      if (victim === undefined) return
+      const gone = once(victim, 'exit')
+      victim.kill('SIGKILL')
+      await gone
+      children[index] = await start()
+    },
+    end: () => children.forEach((child) => void child.kill('SIGKILL')),
+    stop: async () => {
+      const ends = children.map((child) => once(child, 'exit'))
+      for (const child of children) child.send('stop')
+      const codes = await Promise.all(ends)
+      if (codes.some(([code]) => code !== 0))
+        throw new Error(`processes of workers ended with ${String(codes)}`)
+    },
+  }
+}
+
+function neverStarted([code]: unknown[]): never {
+  throw new Error(`a process of workers did not start: it ended with ${String(code)}`)
+}

@@ -1,0 +1,66 @@
+import { afterAll, afterEach, beforeAll } from 'vitest'
+
+import { describeEngines, until, type EngineContext } from '../engines/use.ts'
+import { createJobTable, type JobTable } from './job-table.ts'
+import { openWorkshop, type Workshop, type WorkshopOptions } from './workshop.ts'
+
+/** What the specs about queues have, inside tests and hooks. */
+export interface QueueStage extends EngineContext {
+  readonly table: JobTable
+  readonly shop: Workshop
+  /** Whether a table is a collection. */
+  readonly isDocuments: boolean
+}
+
+export interface StageOptions extends WorkshopOptions {
+  readonly only?: readonly string[]
+}
+
+/** Runs the specs once for each engine, with an empty table of jobs before each. After each nothing may be held. */
+export function describeQueues(specs: (stage: QueueStage) => void, options: StageOptions = {}): void {
+  const { only, ...workshop } = options
+  describeEngines((context) => specs(stageOf(context, workshop)), only === undefined ? {} : { only })
+}
+
+function stageOf(context: EngineContext, options: WorkshopOptions): QueueStage {
+  let table: JobTable | undefined
+  let shop: Workshop | undefined
+  const isDocuments = context.name === 'mongodb'
+  beforeAll(async () => {
+    table = await createJobTable(context.engine, isDocuments)
+    shop = await openWorkshop(context.name, context.engine.server.url, options)
+  })
+  afterAll(async () => {
+    await shop?.close()
+    await table?.close()
+  })
+  afterEach(async () => {
+    await table?.empty()
+    await until(
+      async () => (await context.engine.leftovers()).length === 0,
+      'an engine on which nothing is left',
+    )
+  })
+  return {
+    name: context.name,
+    server: context.server,
+    isDocuments,
+    get engine() {
+      return context.engine
+    },
+    get kind() {
+      return context.kind
+    },
+    get table() {
+      return there(table)
+    },
+    get shop() {
+      return there(shop)
+    },
+  }
+}
+
+function there<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('is there only inside a test or a hook')
+  return value
+}

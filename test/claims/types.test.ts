@@ -1,0 +1,84 @@
+import type { ColumnType, Generated } from 'kysely'
+import { expect, expectTypeOf, test } from 'vitest'
+
+import { kyselyQueue, type KyselyQueueDefinition } from '../../src/adapters/kysely-queue.ts'
+import type { Claims } from '../../src/locks/queue/claims.ts'
+import type { Job } from '../../src/locks/queue/job.ts'
+import type { Queue, QueueDefinition } from '../../src/locks/queue/queue-definition.ts'
+import { queue } from '../../src/locks/queue/queue.ts'
+
+interface MailRow {
+  readonly id: number
+  readonly state: 'ready' | 'sent'
+  readonly sent_by: string | null
+  readonly token: string | null
+  readonly until: number | null
+}
+
+interface Database {
+  readonly 'app.mail': {
+    readonly id: Generated<number>
+    readonly state: 'ready' | 'sent'
+    readonly created_at: ColumnType<Date, string | undefined, never>
+    readonly token: string | null
+    readonly until: ColumnType<string, number, number> | null
+  }
+  readonly person: { readonly name: string }
+}
+
+const mail: QueueDefinition<MailRow> = {
+  table: 'mail',
+  id: 'id',
+  orderBy: 'id',
+  where: { state: 'ready', sent_by: null },
+  claim: { token: 'token', until: 'until' },
+  done: { set: { state: 'sent' } },
+}
+
+/** Never called: what is tested is what they give. */
+const claimFrom = <R extends object>(claims: Claims<unknown>, from: Queue<R>): Promise<readonly Job<R>[]> =>
+  claims.claim(from)
+
+test("a job's row has the type of the queue's rows", () => {
+  const typed = queue<MailRow>(mail)
+  expectTypeOf(typed).toEqualTypeOf<Queue<MailRow>>()
+  expectTypeOf<Awaited<ReturnType<typeof claimFrom<MailRow>>>[number]['row']>().toEqualTypeOf<MailRow>()
+  expectTypeOf(queue({ ...mail, where: { anything: 1 }, done: 'delete' })).toEqualTypeOf<Queue>()
+})
+
+test('columns and values that the table does not have do not compile', () => {
+  // @ts-expect-error there is no such column
+  const order: QueueDefinition<MailRow> = { ...mail, orderBy: 'importance' }
+  // @ts-expect-error the column never has this value
+  const where: QueueDefinition<MailRow> = { ...mail, where: { state: 'redy' } }
+  // @ts-expect-error the column is never null
+  const none: QueueDefinition<MailRow> = { ...mail, where: { state: null } }
+  // @ts-expect-error the column is a number
+  const set: QueueDefinition<MailRow> = { ...mail, done: { set: { id: 'x' } } }
+  expect([order, where, none, set]).toHaveLength(4)
+})
+
+test('a queue of a Kysely schema knows its tables, its columns and the rows that are selected', () => {
+  const define = kyselyQueue<Database>(queue)
+  const mails = define({
+    table: 'app.mail',
+    id: 'id',
+    orderBy: [{ column: 'created_at', direction: 'desc' }],
+    where: { state: ['ready'] },
+    claim: { token: 'token', until: 'until' },
+    done: { set: { state: 'sent' } },
+  })
+  expect(mails.shape.table).toEqual(['app', 'mail'])
+  type MailOf<Q> = Q extends Queue<infer R> ? R : never
+  expectTypeOf<MailOf<typeof mails>>().toEqualTypeOf<{
+    readonly id: number
+    readonly state: 'ready' | 'sent'
+    readonly created_at: Date
+    readonly token: string | null
+    readonly until: string | null
+  }>()
+  expectTypeOf<Parameters<typeof define>[0]['table']>().toEqualTypeOf<'app.mail' | 'person'>()
+  type People = KyselyQueueDefinition<Database, 'person'>
+  expectTypeOf<People['id']>().toEqualTypeOf<'name'>()
+  expectTypeOf<People['claim']['token']>().toEqualTypeOf<'name'>()
+})

@@ -1,0 +1,239 @@
+import { describe, expect, test } from 'vitest'
+
+import { LockLostError, LockUsageError } from '../../src/core/errors.ts'
+import type { Job } from '../../src/locks/queue/job.ts'
+import { queue } from '../../src/locks/queue/queue.ts'
+import { caught, gate } from '../entries/stage.ts'
+import { until } from '../engines/use.ts'
+import { jobs, type JobRow } from './job-table.ts'
+import { describeQueues, type QueueStage } from './stage.ts'
+
+describe('a worker', () => {
+  describeQueues(specs)
+})
+
+function specs(stage: QueueStage): void {
+  const add = (count: number): Promise<void> =>
+    stage.table.add(Array.from({ length: count }, (_, index) => ({ id: index + 1, priority: index % 3 })))
+  const states = async (): Promise<string> => (await stage.table.all()).map(({ state }) => state).join(' ')
+  const quiet = { idleMs: 50, onError: () => {} }
+
+  test('does the jobs in their order, and stops when it is told', async () => {
+    await add(7)
+    const stop = new AbortController()
+    const seen: number[] = []
+    const report = await stage.shop.claims.work(
+      jobs,
+      ({ id }) => {
+        seen.push(Number(id))
+        if (seen.length === 7) stop.abort()
+      },
+      { signal: stop.signal, ...quiet },
+    )
+    expect(seen).toEqual([3, 6, 2, 5, 1, 4, 7])
+    expect(report).toEqual({ done: 7, failed: 0, lost: 0 })
+    expect(await states()).toBe('done done done done done done done')
+  })
+
+  test('has as many jobs under way as it was told, and finds those that come later', async () => {
+    await add(4)
+    const stop = new AbortController()
+    const { opened, open } = gate()
+    let underWay = 0
+    let most = 0
+    const working = stage.shop.claims.work(
+      jobs,
+      async () => {
+        most = Math.max(most, (underWay += 1))
+        await opened
+        underWay -= 1
+      },
+      { concurrency: 3, signal: stop.signal, ...quiet },
+    )
+    await until(() => underWay === 3, 'three jobs under way')
+    open()
+    await until(async () => (await states()) === 'done done done done', 'all done')
+    await stage.table.add([{ id: 9 }])
+    await until(async () => (await states()).endsWith('done') && underWay === 0, 'the late one too')
+    stop.abort()
+    expect(await working).toEqual({ done: 5, failed: 0, lost: 0 })
+    expect(most).toBe(3)
+  })
+
+  test('gives back the job of a handler that throws, and puts it aside in the end', async () => {
+    await add(1)
+    const stop = new AbortController()
+    const errors: unknown[] = []
+    const working = stage.shop.claims.work(
+      { ...jobs, visibilityMs: 1000 },
+      ({ attempts }) => {
+        throw new Error(`attempt ${attempts} failed`)
+      },
+      {
+        signal: stop.signal,
+        idleMs: 20,
+        backoff: { baseMs: 1, capMs: 1 },
+        onError: (error, job) => errors.push([String(error), Number(job?.id)]),
+      },
+    )
+    await until(async () => (await states()) === 'dead', 'a dead job')
+    stop.abort()
+    expect(await working).toEqual({ done: 0, failed: 3, lost: 0 })
+    expect(errors).toEqual([1, 2, 3].map((n) => [`Error: attempt ${n} failed`, 1]))
+  })
+
+  test('keeps a job that takes longer than its time', async () => {
+    await add(1)
+    const stop = new AbortController()
+    const { opened, open } = gate()
+    const working = stage.shop.claims.work(jobs, () => opened, {
+      visibilityMs: 1500,
+      signal: stop.signal,
+      ...quiet,
+    })
+    const claimedUntil = async (): Promise<number> => (await stage.table.all())[0]?.claimed_until ?? 0
+    await until(async () => (await claimedUntil()) > 0, 'a claim')
+    const first = await claimedUntil()
+    await until(async () => (await claimedUntil()) > first + 600, 'a claim that was extended')
+    expect(await stage.shop.claims.claim(jobs), 'nobody else gets it').toEqual([])
+    open()
+    await until(async () => (await states()) === 'done', 'a job that is done')
+    stop.abort()
+    expect(await working).toEqual({ done: 1, failed: 0, lost: 0 })
+  })
+
+  test('tells a handler that its job has gone to another, and refuses what it does too late', async () => {
+    await add(1)
+    const stop = new AbortController()
+    const { opened, open } = gate()
+    let late: unknown
+    const working = stage.shop.claims.work(
+      jobs,
+      async (job) => {
+        open()
+        await until(() => job.signal.aborted, 'the signal')
+        late = await caught(job.complete())
+      },
+      { visibilityMs: 1500, signal: stop.signal, ...quiet },
+    )
+    await opened
+    stop.abort() // so that it claims nothing more
+    await stage.table.set('claim_token', 'another')
+    await stage.table.set('claimed_until', 9_999_999_999_999)
+    await until(() => late !== undefined, 'the handler to be told')
+    expect(late).toBeInstanceOf(LockLostError)
+    expect(await working).toEqual({ done: 0, failed: 0, lost: 1 })
+    expect((await stage.table.all())[0]).toMatchObject({ state: 'ready', claim_token: 'another' })
+  })
+
+  test('does not trust a job whose time went by while nothing could run, and claims it again', async () => {
+    await add(1)
+    const stop = new AbortController()
+    const late: unknown[] = []
+    const working = stage.shop.claims.work(
+      jobs,
+      async (job) => {
+        if (job.attempts === 2) return
+        const end = performance.now() + 1400
+        while (performance.now() < end); // the whole process hangs
+        await until(() => job.signal.aborted, 'the signal')
+        late.push(await caught(job.complete()))
+      },
+      { visibilityMs: 1200, signal: stop.signal, ...quiet },
+    )
+    await until(
+      async () => (await states()) === 'done' && late.length === 1,
+      'the job done, and the one told',
+    )
+    stop.abort()
+    expect(await working).toEqual({ done: 1, failed: 0, lost: 1 })
+    expect(late[0]).toBeInstanceOf(LockLostError)
+  })
+
+  test('gives up a handler that takes too long, and goes on with the next job', async () => {
+    await add(2)
+    const stop = new AbortController()
+    let hung: Job<JobRow> | undefined
+    const done: number[] = []
+    const working = stage.shop.claims.work(
+      jobs,
+      async (job) => {
+        if (hung !== undefined) return void done.push(Number(job.id))
+        hung = job
+        await new Promise(() => {}) // for ever
+      },
+      { timeoutMs: 200, signal: stop.signal, backoff: { baseMs: 60_000, random: () => 0.99 }, ...quiet },
+    )
+    await until(() => done.length === 1, 'the next job')
+    expect(hung?.signal?.aborted).toBe(true)
+    expect(await caught(hung?.complete() ?? Promise.resolve())).toBeInstanceOf(LockLostError)
+    stop.abort()
+    expect(await working).toEqual({ done: 1, failed: 1, lost: 0 })
+    const row = (await stage.table.all()).find(({ id }) => id === Number(hung?.id))
+    expect(row, 'it can be claimed again later').toMatchObject({ state: 'ready', claim_token: null })
+    expect(row?.claimed_until).toBeGreaterThan(Date.now())
+  })
+
+  test('lets the jobs under way finish when it is stopped, and gives back those that do not', async () => {
+    await add(3)
+    const stop = new AbortController()
+    const { opened, open } = gate()
+    let started = 0
+    const working = stage.shop.claims.work(
+      jobs,
+      async ({ id }) => {
+        started += 1
+        if (Number(id) === 2) await new Promise(() => {}) // for ever
+        await opened
+      },
+      { concurrency: 2, signal: stop.signal, shutdownMs: 300, ...quiet },
+    )
+    await until(() => started === 2, 'two jobs under way')
+    stop.abort()
+    open()
+    expect(await working).toEqual({ done: 1, failed: 0, lost: 1 })
+    expect(await states()).toBe('ready ready done')
+    const rows = await stage.table.all()
+    expect(rows.map(({ claim_token }) => claim_token)).toEqual([null, null, null])
+  })
+
+  test('leaves a job alone that its handler ended itself', async () => {
+    await add(2)
+    const stop = new AbortController()
+    const handled = new Set<number>()
+    const working = stage.shop.claims.work(
+      jobs,
+      async (job) => {
+        await (Number(job.id) === 1 ? job.release({ delayMs: 60_000 }) : job.complete())
+        handled.add(Number(job.id))
+      },
+      { concurrency: 2, signal: stop.signal, ...quiet },
+    )
+    await until(() => handled.size === 2, 'both')
+    stop.abort()
+    expect(await working).toEqual({ done: 2, failed: 0, lost: 0 })
+    expect(await states()).toBe('ready done')
+  })
+
+  test('ends with an error when the table is not as described, and says what is wrong with its options', async () => {
+    const { claims } = stage.shop
+    for (const [field, options] of Object.entries({
+      concurrency: { concurrency: 0 },
+      idleMs: { idleMs: 0 },
+      timeoutMs: { timeoutMs: -1 },
+      patience: { patience: 1 },
+    })) {
+      const working = (async () => claims.work(jobs, () => {}, options))()
+      expect(await caught(working)).toMatchObject({ name: 'LockUsageError', field })
+    }
+    if (stage.isDocuments) return
+    const wrong = queue({
+      table: 'job',
+      id: 'id',
+      orderBy: 'nothing',
+      claim: { token: 'claim_token', until: 'claimed_until' },
+      done: 'delete',
+    })
+    expect(await caught(claims.work(wrong, () => {}))).toBeInstanceOf(LockUsageError)
+  })
+}
