@@ -12,11 +12,14 @@ const config: KnipConfig = {
     ...(await entryPoints()).values(),
     '.ci/count.mjs',
     'scripts/*.ts',
+    'bench/claims.ts',
+    'examples/*.ts',
+    'examples/mongodb/*.ts',
     'test/**/*.test.ts',
     'test/engines/end-servers.mjs',
     `test/{engines,errors/provoke}/{${names}}.ts`,
   ],
-  project: ['src/**', 'test/**', 'scripts/**'],
+  project: ['src/**', 'test/**', 'scripts/**', 'bench/**', 'examples/**'],
   ignoreExportsUsedInFile: { interface: true, type: true },
   ignoreDependencies: [
     // Run as programs by scripts/check-package.ts.

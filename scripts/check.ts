@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process'
  * Their order matters: what comes after `build` looks at what was built.
  */
 const checks: Readonly<Record<string, string>> = {
-  types: 'tsc -p tsconfig.json',
+  types: 'tsc -p tsconfig.json && tsc -p examples',
   lint: 'oxlint --type-aware',
   format: 'oxfmt --check',
   imports: 'tsx scripts/check-imports.ts',
