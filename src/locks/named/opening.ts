@@ -94,15 +94,9 @@ export async function takeForConnection(
   plan: Plan,
   { probe }: NamedLocking,
 ): Promise<void> {
-  const { session, dialect, signal, doubt } = open
-  await probe(session)
+  await probe(open.session)
   try {
-    await withSetting(session, plan.setting, {
-      doubt,
-      signal,
-      work: () =>
-        take(plan, { dialect, signal, what: theLock }, () => sendLock(session, plan.beforeBegin, theLock)),
-    })
+    await sendPlanned(open, plan, plan.beforeBegin)
   } catch (error) {
     await undoTake(open, plan, error)
     throw error
@@ -124,20 +118,28 @@ export async function takeForTransaction(
   plan: Plan,
   { needs }: NamedLocking,
 ): Promise<void> {
-  const { session, dialect, signal, doubt } = open
   // the transaction is alone in the database: what is made here is there when the next one begins, or not at all
-  if (isWholeDatabase(plan)) for (const statement of plan.needs) await session.run(statement)
+  if (isWholeDatabase(plan)) for (const statement of plan.needs) await open.session.run(statement)
   try {
-    await withSetting(session, plan.setting, {
-      doubt,
-      signal,
-      work: () =>
-        take(plan, { dialect, signal, what: theLock }, () => sendLock(session, plan.inTransaction, theLock)),
-    })
+    await sendPlanned(open, plan, plan.inTransaction)
   } catch (error) {
     if (error instanceof LockContention) needs.forget(plan.needs)
     throw error
   }
+}
+
+/** Sends a lock's statements under the plan's setting, and waits as the plan says. */
+async function sendPlanned(
+  { session, dialect, signal, doubt }: OpenTransaction<unknown>,
+  plan: Plan,
+  statements: readonly Statement[],
+): Promise<void> {
+  const send = (): Promise<unknown> => sendLock(session, statements, theLock)
+  await withSetting(session, plan.setting, {
+    doubt,
+    signal,
+    work: () => take(plan, { dialect, signal, what: theLock }, send),
+  })
 }
 
 export function isWholeDatabase({ begin }: Plan): boolean {
