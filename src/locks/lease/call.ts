@@ -9,7 +9,7 @@ import type { LeaseStatements } from '../../dialects/lease.ts'
 import { untilAborted } from '../abort.ts'
 import { readFailure } from '../failure.ts'
 import { takeTurn } from '../lane.ts'
-import { NoConnectionError } from '../open-session.ts'
+import { NoConnectionError, openSession } from '../open-session.ts'
 import type { Port, Server } from '../port.ts'
 import { sessionEnd } from '../session-end.ts'
 
@@ -93,23 +93,19 @@ interface Visit<Tx> {
   readonly leaveAfter: (work: Promise<void>) => void
 }
 
-async function enter<Tx>({ sessions }: Port<Tx>, signal: AbortSignal): Promise<Visit<Tx>> {
+async function enter<Tx>(port: Port<Tx>, signal: AbortSignal): Promise<Visit<Tx>> {
+  const { lane } = port.sessions
+  const purpose = 'for a lease'
   const began = performance.now()
   let endTurn: (() => void) | undefined
   try {
-    endTurn = sessions.lane && (await takeTurn(sessions.lane(), { deadline: deadlineIn(), signal }))
-    return visitOf(await openSession(sessions.open(), signal), endTurn)
+    endTurn = lane && (await takeTurn(lane(), { deadline: deadlineIn(), signal }))
+    return visitOf(await openSession(port, { signal, purpose }), endTurn)
   } catch (error) {
     endTurn?.()
     const isLate = error === signal.reason && error instanceof LockTimeoutError
-    throw isLate ? new NoConnectionError('for a lease', Math.ceil(performance.now() - began)) : error
+    throw isLate ? new NoConnectionError(purpose, performance.now() - began) : error
   }
-}
-
-/** A session that arrives too late goes straight back. */
-function openSession<Tx>(opening: Promise<Session<Tx>>, signal: AbortSignal): Promise<Session<Tx>> {
-  const giveBack = async (): Promise<void> => (await opening).release()
-  return untilAborted(opening, signal, () => void giveBack().catch(() => {}))
 }
 
 function visitOf<Tx>(session: Session<Tx>, endTurn: (() => void) | undefined): Visit<Tx> {
