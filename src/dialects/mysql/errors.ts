@@ -7,7 +7,7 @@ const duplicate: ErrorMeaning = { kind: 'unique-violation', transaction: 'open' 
  * The codes of MySQL and of MariaDB: the two share a protocol and a driver, and where they share a number they mean the
  * same by it. https://dev.mysql.com/doc/mysql-errors/en/server-error-reference.html
  */
-export const protocolCodes: Readonly<Record<string, ErrorMeaning>> = {
+const protocolCodes: Readonly<Record<string, ErrorMeaning>> = {
   // InnoDB rows, metadata locks, and Galera's certification, which can arrive with any statement and with COMMIT.
   '1213': { kind: 'deadlock', transaction: 'rolled-back' },
   // MariaDB has no code of its own for a deadlock between named locks, and leaves the transaction open after it.
@@ -50,7 +50,7 @@ export const protocolCodes: Readonly<Record<string, ErrorMeaning>> = {
 export const errors: ErrorTable = { codeOf: protocolCode, codes: protocolCodes, otherwise: 'open' }
 
 /** The server's number, the driver's own code, or its words. */
-export function protocolCode(error: ErrorLike, isTold: boolean): string | undefined {
+function protocolCode(error: ErrorLike, isTold: boolean): string | undefined {
   const number = serverNumber(error, isTold)
   if (number === undefined) return ownCode(error)
   const detail = detailOf(number, error)
