@@ -64,7 +64,7 @@ function skipping({ text, where, set, limit }: PickedChange): string {
   return (
     `UPDATE (SELECT ${text.key} AS holdfast_key FROM ${text.from} WHERE ${where()} ` +
     `ORDER BY ${text.order()} LIMIT ${text.value(limit)} FOR UPDATE SKIP LOCKED) AS picked ` +
-    `STRAIGHT_JOIN ${text.table} AS taken ON taken.${text.id} = picked.holdfast_key SET ${set()}`
+    `LEFT JOIN ${text.table} AS taken ON taken.${text.id} = picked.holdfast_key SET ${set()}`
   )
 }
 
