@@ -1,6 +1,6 @@
 import { restoreStatement, type SettingChange } from '../core/plan.ts'
-import type { Session, Sessions } from '../core/session.ts'
-import type { Row, SqlStatement } from '../core/statement.ts'
+import type { Session, Sessions, TransactionStart } from '../core/session.ts'
+import type { Row, SqlStatement, Statement } from '../core/statement.ts'
 import {
   pin,
   rawQuery,
@@ -63,13 +63,15 @@ async function sessionOf<Trx>(pinned: Pinned, options: KyselySessionOptions): Pr
     await transactions.rollback()
     await runAll([...restore, ...driver.cleanUp])
   }
+  const { statements, stop } = stoppable(transactions)
   return {
-    ...transactions,
+    ...statements,
     release: async () => {
       await runAll(restore)
       await giveBack()
     },
     destroy: async (why) => {
+      stop()
       if (!(await succeeds(cleanUp())) && (await succeeds(runAll([plain('SELECT 1')])))) {
         throw new Error('the connection is in doubt, and Kysely cannot end it: it is kept out of the pool', {
           cause: why,
@@ -80,11 +82,32 @@ async function sessionOf<Trx>(pinned: Pinned, options: KyselySessionOptions): Pr
   }
 }
 
+type Statements<Trx> = Omit<Session<Trx>, 'release' | 'destroy'>
+
+/** Who was given up may be about to send its next statement: it must not reach a connection that is another's by then. */
+function stoppable<Trx>(own: Statements<Trx>): {
+  readonly statements: Statements<Trx>
+  readonly stop: () => void
+} {
+  let isOver = false
+  const unlessOver = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (isOver) throw new Error('the connection was given back')
+    return work()
+  }
+  const statements = {
+    ...own,
+    run: (statement: Statement) => unlessOver(() => own.run(statement)),
+    begin: (start?: TransactionStart) => unlessOver(() => own.begin(start)),
+    commit: () => unlessOver(own.commit),
+  }
+  return { statements, stop: () => void (isOver = true) }
+}
+
 function transactionsOn<Trx>(
   { db, connection }: Pinned,
   { driver, plugin }: KyselySessionOptions,
   failure: Failure,
-): Omit<Session<Trx>, 'release' | 'destroy'> {
+): Statements<Trx> {
   const send = async ({ sql, params }: SqlStatement): Promise<readonly Row[]> => {
     // without plugins, which may rename the columns of the answer
     const { rows } = await db.withoutPlugins().executeQuery(rawQuery(sql, params.map(driver.toDriver)))
