@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { LockTimeoutError, UnsupportedLockError } from '../../src/core/errors.ts'
+import { LockNotAvailableError, LockTimeoutError, UnsupportedLockError } from '../../src/core/errors.ts'
 import { createLocks, sessions } from '../../src/entries/better-sqlite3.ts'
 import { registry } from '../../src/registry.ts'
 import type { EngineSession } from '../engines/engine.ts'
@@ -120,6 +120,15 @@ function specs(context: EngineContext): void {
       const refused = await caught(locks.transaction((tx) => locks.rows(tx, target, { wait: 'skip' })))
       expect(refused).toBeInstanceOf(UnsupportedLockError)
       expect(refused).toMatchObject({ reason: registry.sqlite.cells['skip-locked'].reason })
+    })
+  })
+
+  test('a lock that is not waited for is busy while a transaction of the same process writes', async () => {
+    const locks = createLocks(open)
+    await locks.transaction(async (tx) => {
+      await increment(tx)
+      const asked = createLocks(open).acquire('report', { wait: 'nowait' })
+      await expect(asked).rejects.toBeInstanceOf(LockNotAvailableError)
     })
   })
 

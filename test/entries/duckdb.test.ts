@@ -43,6 +43,16 @@ function specs(context: EngineContext): void {
     expect(await seen()).toBe(before)
   })
 
+  test('a guard row that somebody has deleted is made again', async () => {
+    const lockRow = (): Promise<unknown> =>
+      locks.transaction((tx) => locks.rows(tx, target), { budgetMs: 5_000 })
+    await lockRow()
+    const session = await context.engine.open()
+    await session.run({ sql: 'delete from _leases', params: [] })
+    await session.close()
+    await lockRow()
+  })
+
   test('a conflict at every attempt is the one retryable class', async () => {
     const [began, ending] = [gate(), gate()]
     const winner = locks.transaction(async (tx) => {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { deadlineIn } from '../../core/deadline.ts'
 import type { ErrorKind } from '../../core/error-kind.ts'
-import { LockTimeoutError } from '../../core/errors.ts'
+import { LockTimeoutError, RetryableTransactionError } from '../../core/errors.ts'
 import type { Session } from '../../core/session.ts'
 import { readAnswer, type Answer, type Row, type Statement } from '../../core/statement.ts'
 import type { Dialect } from '../../dialects/dialect.ts'
@@ -104,8 +104,16 @@ async function enter<Tx>(port: Port<Tx>, signal: AbortSignal): Promise<Visit<Tx>
   } catch (error) {
     endTurn?.()
     const isLate = error === signal.reason && error instanceof LockTimeoutError
-    throw isLate ? new NoConnectionError(purpose, performance.now() - began) : error
+    if (!isLate) throw error
+    // who has not had its turn waits for a writer of its own process, and not for the pool
+    if (lane !== undefined && endTurn === undefined) throw busyDatabase(error)
+    throw new NoConnectionError(purpose, performance.now() - began)
   }
+}
+
+function busyDatabase(cause: Error): RetryableTransactionError {
+  const message = 'the database is being written to by another transaction of this process'
+  return new RetryableTransactionError('busy', message, { cause })
 }
 
 function visitOf<Tx>(session: Session<Tx>, endTurn: (() => void) | undefined): Visit<Tx> {

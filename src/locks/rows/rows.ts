@@ -1,4 +1,4 @@
-import { LockUsageError } from '../../core/errors.ts'
+import { LockNotAvailableError, LockUsageError } from '../../core/errors.ts'
 import type { Plan } from '../../core/plan.ts'
 import type { Receipt } from '../../core/receipt.ts'
 import type { RowRequest } from '../../core/request.ts'
@@ -50,7 +50,7 @@ export async function lockRows(open: OpenTransaction<unknown>, call: RowCall): P
     withSetting(open.session, plan.setting, {
       doubt: open.doubt,
       signal: open.signal,
-      work: () => takeRows(open, plan, read),
+      work: () => takeRows(open, call),
     }),
   )
   const waitedMs = performance.now() - began
@@ -80,14 +80,20 @@ function before({ inTransaction, query }: Plan): readonly Statement[] {
   return query?.style === 'touch' ? [...inTransaction, query.touch] : inTransaction
 }
 
-function takeRows(
+async function takeRows(
   { session, dialect, signal }: OpenTransaction<unknown>,
-  plan: Plan,
-  read: LockingRead,
+  { plan, read, needs }: RowCall,
 ): Promise<readonly Row[]> {
   const what = 'the rows'
-  return take(plan, { dialect, signal, what }, async () => {
-    await sendLock(session, before(plan), what)
-    return read.run === undefined ? session.run(read.statement) : read.run()
-  })
+  try {
+    return await take(plan, { dialect, signal, what }, async () => {
+      await sendLock(session, before(plan), what)
+      return read.run === undefined ? session.run(read.statement) : read.run()
+    })
+  } catch (error) {
+    // not a conflict with another, but nothing to conflict about: somebody has deleted the guard
+    if (error instanceof LockContention && error.cause instanceof LockNotAvailableError)
+      needs.forget(plan.needs)
+    throw error
+  }
 }
