@@ -1,3 +1,5 @@
+import type { Attestation, AttestOptions } from './core/attestation.ts'
+import type { InspectOptions, Inspection } from './core/inspection.ts'
 import type { Plan } from './core/plan.ts'
 import type { AdvisoryRequest, Target, Wait } from './core/request.ts'
 import type { Sessions } from './core/session.ts'
@@ -8,6 +10,7 @@ import { emit } from './emit.ts'
 import { createClaims, type Claims } from './locks/queue/claims.ts'
 import { identify } from './locks/identify.ts'
 import { createInOrder, type InOrder } from './locks/patterns/in-order.ts'
+import { knownKeys } from './locks/named/known-keys.ts'
 import { createNamedLocks, type NamedLocks } from './locks/named/named-locks.ts'
 import { createNeeds } from './locks/needs.ts'
 import { createOnce, type Once } from './locks/patterns/once.ts'
@@ -49,6 +52,13 @@ export interface SharedLocks<Tx> extends NamedLocks<Tx>, OptimisticWrites<Tx>, C
   readonly transaction: <T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions) => Promise<T>
   readonly once: Once<Tx>
   readonly inOrder: InOrder<Tx>
+  /** Who holds and who waits on the server now, in one shape for every database. */
+  readonly inspect: (options?: InspectOptions) => Promise<Inspection>
+  /**
+   * What this server, reached through this pool, really does: tries each lock on two connections, within seconds, and
+   * says what is wrong with its settings. Leaves nothing behind.
+   */
+  readonly attest: (options?: AttestOptions) => Promise<Attestation>
 }
 
 /** Locks on one database. `Tx` is what the driver or query library calls a transaction. */
@@ -133,19 +143,25 @@ export function meet<Tx, D extends DialectName>(
     return lockRows(open, { plan, read: readOf(plan), options, needs })
   }
   const named = createNamedLocks(transactions, { planFor: emitNamed, needs })
-  const shared = {
+  const rowsAt = (tx: Tx, target: Target, options: RowOptions = {}): Promise<LockedRows<Row>> =>
+    rowsOf(tx, { target, options, readOf: (plan) => lockingRead(target, plan) })
+  const shared: SharedLocks<Tx> = {
     ...named,
     ...createOptimisticWrites({ find, transaction }),
     ...createClaims(port, find),
     transaction,
     once: createOnce({ find }),
-    inOrder: createInOrder({
-      lock: named.lock,
-      rows: (tx: Tx, target, options = {}) =>
-        rowsOf(tx, { target, options, readOf: (plan) => lockingRead(target, plan) }),
-    }),
+    inOrder: createInOrder({ lock: named.lock, rows: rowsAt }),
+    // what is seldom asked for is loaded when it is
+    inspect: async (options) => (await import('./locks/inspect.ts')).createInspect(port, knownKeys)(options),
+    attest: async (options) => (await import('./locks/attest/attest.ts')).attest({ port, join }, options),
   }
   return { shared, lockRows: rowsOf, current, find }
+}
+
+/** Locks of an application of its own, on these connections. */
+function join<Tx>(sessions: Sessions<Tx>, { dialect, version }: Server): Locks<Tx> {
+  return joinLocks(sessions, [], { dialect, version: version.join('.') })
 }
 
 function emitNamed({ dialect, version }: Server, request: AdvisoryRequest): Plan {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Session, Sessions, TransactionStart } from '../core/session.ts'
-import type { Row } from '../core/statement.ts'
+import type { DocumentCommand, Row } from '../core/statement.ts'
 import { listenIn, type ListeningDatabase } from './mongodb-listen.ts'
 import { writeErrorIn } from './mongodb-reply.ts'
 import { commandOnly } from './statement-kind.ts'
@@ -62,10 +62,12 @@ function sessionOf<S extends MongodbSession, D extends MongodbDatabase<S>>(
 ): Session<MongodbTransaction<S, D>> {
   const { session, db } = tx
   const failure = firstFailure()
-  const commands = endable((command: Row) => run(db, command, session))
+  const commands = endable(({ command, database }) =>
+    run(database === undefined ? db : client.db(database), command, session),
+  )
   return {
     tx,
-    run: (statement) => failure.watch(() => commands.send(commandOnly(statement).command)),
+    run: (statement) => failure.watch(() => commands.send(commandOnly(statement))),
     begin: async (start = {}) => {
       checkStart(start)
       failure.forget()
@@ -92,7 +94,7 @@ function sessionOf<S extends MongodbSession, D extends MongodbDatabase<S>>(
 const lastCommandMs = 2000
 
 interface Endable {
-  readonly send: (command: Row) => Promise<readonly Row[]>
+  readonly send: (command: DocumentCommand) => Promise<readonly Row[]>
   readonly end: (kill: () => Promise<void>) => Promise<void>
 }
 

@@ -12,6 +12,8 @@ export interface SqlStatement {
 /** One command of a document database, ready for the driver's `command()`. */
 export interface DocumentCommand {
   readonly command: Readonly<Record<string, unknown>>
+  /** For what only another database answers. @default that of the connection */
+  readonly database?: string
   readonly answers?: Answers
 }
 

@@ -9,6 +9,7 @@ import type { ClaimStatements } from './claim.ts'
 import type { NamedLockTraits } from './named-lock.ts'
 import type { OnceStatements } from './once.ts'
 import type { OptimisticStatements } from './optimistic.ts'
+import type { DialectTools } from './tools.ts'
 import type { Identity, TransactionTraits } from './transaction.ts'
 
 /**
@@ -39,6 +40,8 @@ export interface Dialect {
   readonly optimistic: OptimisticStatements
   readonly once: OnceStatements
   readonly identity: Identity
+  /** For looking at servers and proving what they do. Without it `inspect` and `attest` are refused. */
+  readonly tools?: () => Promise<DialectTools>
 }
 
 /**
@@ -49,5 +52,6 @@ export interface Dialect {
  */
 export interface BuiltinDialect<Name extends string, Refused extends Category = never> extends Dialect {
   readonly name: Name
+  readonly tools: () => Promise<DialectTools>
   readonly cells: { readonly [C in Category]: C extends Refused ? Unsupported : Emitter<C> }
 }

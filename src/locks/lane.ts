@@ -53,6 +53,11 @@ export async function takeTurn(
   })
 }
 
+/** How many stand in a lane, the one whose turn it is included. */
+export function lengthOfLine(lane: string, lanes: Lanes = lanesOfThisProcess): number {
+  return lanes.get(lane)?.length ?? 0
+}
+
 function whenPast(deadline: Deadline, late: () => void): NodeJS.Timeout | undefined {
   const remainingMs = deadline.remainingMs()
   return Number.isFinite(remainingMs) ? setTimeout(late, remainingMs) : undefined

@@ -21,10 +21,13 @@ function lockStatement(key: LockKey, wait: 'block' | 'nowait' = 'block'): SqlSta
 
 describe('a lock statement that travels with BEGIN', () => {
   test.each([
-    [lockStatement('orders'), /^SELECT pg_advisory_xact_lock\('-?\d+'::bigint\)$/],
+    [lockStatement('orders'), /^SELECT pg_advisory_xact_lock\('-?\d+'::bigint\) \/\* hf:orders \*\/$/],
     [lockStatement(rawInt64Key(-5)), /^SELECT pg_advisory_xact_lock\('-5'::bigint\)$/],
     [lockStatement(rawInt32PairKey(-1, 2)), /^SELECT pg_advisory_xact_lock\('-1'::int, '2'::int\)$/],
-    [lockStatement('orders', 'nowait'), /^SELECT pg_try_advisory_xact_lock\('-?\d+'::bigint\) AS answer$/],
+    [
+      lockStatement(['Orders', 7], 'nowait'),
+      /^SELECT pg_try_advisory_xact_lock\('-?\d+'::bigint\) AS answer \/\* hf:orders\.7 \*\/$/,
+    ],
   ])('has its numbers in its text: %o', (statement, text) => {
     expect(inHead(statement)).toEqual({ ...statement, sql: expect.stringMatching(text), params: [] })
   })
@@ -59,6 +62,17 @@ describe('a lock statement that travels with BEGIN', () => {
       'SELECT "$1::bigint"',
       'SELECT 1 -- $1::bigint',
       'SELECT /* $1::bigint */ 1',
+      'SELECT $1::bigint /* orders */',
+      'SELECT $1::bigint /* hf: */',
+      'SELECT $1::bigint /* hf:orders 7 */',
+      'SELECT $1::bigint /* hf:Orders */',
+      'SELECT $1::bigint /* hf:$1::bigint */',
+      'SELECT $1::bigint /* hf:orders',
+      'SELECT $1::bigint /* hf:orders */ /* hf:orders */',
+      'SELECT $1::bigint /* hf:orders */, 2',
+      'SELECT $1::bigint /* hf:/* */',
+      'SELECT $1::bigint /* hf:orders */; SELECT 2 /* hf:orders */',
+      '/* hf:orders */ SELECT $1::bigint',
       'SELECT $a$ $1::bigint $a$',
       'SELECT $1::bigint; SELECT 2',
       'SELECT $1',
@@ -66,6 +80,19 @@ describe('a lock statement that travels with BEGIN', () => {
       'SELECT $0::bigint',
     ]
     for (const sql of texts) expect([sql, inHead({ sql, params: [1n] })]).toEqual([sql, undefined])
+  })
+
+  test('names its key whatever the key is, in a comment that nothing ends', () => {
+    const part = fc.oneof(
+      fc.string({ minLength: 1, unit: 'grapheme' }),
+      fc.constantFrom('*/', '/*', "'; --", '$1'),
+    )
+    fc.assert(
+      fc.property(fc.array(part, { minLength: 1, maxLength: 3 }), (key) => {
+        const text = inHead(lockStatement(key))?.sql
+        expect(text).toMatch(/^SELECT pg_advisory_xact_lock\('-?\d+'::bigint\) \/\* hf:[a-z0-9._-]+ \*\/$/)
+      }),
+    )
   })
 
   test('is never anything but digits and quotes more than it was, whatever the text and the values', () => {

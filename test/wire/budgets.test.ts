@@ -47,7 +47,7 @@ function postgresSpecs(context: EngineContext): void {
     ])
   })
 
-  const lock = String.raw`SELECT pg_advisory_xact_lock\('-?\d+'::bigint\)`
+  const lock = String.raw`SELECT pg_advisory_xact_lock\('-?\d+'::bigint\) /\* hf:[a-z]+ \*/`
 
   test('a transaction under a named lock, with a lock timeout, costs 2: both travel with the beginning', async () => {
     const trips = await lockedTripsOf(subject(), ['named'], { lockTimeoutMs: 2000 })

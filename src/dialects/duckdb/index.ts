@@ -46,5 +46,6 @@ export const duckdb: BuiltinDialect<'duckdb', 'skip-locked' | 'table'> = {
   transaction: {},
   lease,
   named,
+  tools: async () => (await import('./tools.ts')).tools,
   identity: { ask: sql('SELECT version() AS version'), version: ({ version }) => String(version) },
 }

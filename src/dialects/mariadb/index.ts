@@ -47,5 +47,6 @@ export const mariadb: BuiltinDialect<'mariadb', 'table'> = {
   transaction,
   lease,
   named,
+  tools: async () => (await import('./tools.ts')).tools,
   identity: identity('MariaDB'),
 }

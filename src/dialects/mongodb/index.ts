@@ -38,5 +38,6 @@ export const mongodb: BuiltinDialect<'mongodb', 'skip-locked' | 'table'> = {
   transaction: { canRepeatCommit: true },
   lease,
   named,
+  tools: async () => (await import('./tools.ts')).tools,
   identity: { ask: { command: { buildInfo: 1 } }, version: ({ version }) => String(version) },
 }

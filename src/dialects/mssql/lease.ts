@@ -8,7 +8,7 @@ import {
 } from '../lease.ts'
 import { sql } from '../sql.ts'
 
-const nowMs = "DATEDIFF_BIG(millisecond, '19700101', SYSUTCDATETIME())"
+export const nowMs = "DATEDIFF_BIG(millisecond, '19700101', SYSUTCDATETIME())"
 
 /**
  * A table that is there is no failure, whoever made it: another session meanwhile, or somebody with the right to.

@@ -48,5 +48,6 @@ export const mysql: BuiltinDialect<'mysql', 'table'> = {
   transaction,
   lease,
   named,
+  tools: async () => (await import('./tools.ts')).tools,
   identity: identity('MySQL'),
 }

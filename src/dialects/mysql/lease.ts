@@ -3,7 +3,7 @@ import type { LeaseClaim, LeaseHeld, LeaseHolder, LeaseStatements } from '../lea
 import { sql } from '../sql.ts'
 
 /** In UTC: local time has an hour that comes twice a year. The same all through a statement. */
-const nowMs = "TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(3)) DIV 1000"
+export const nowMs = "TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(3)) DIV 1000"
 
 /**
  * The index `held` has all that a guard reads, so a guard locks its entry and not the row: renewals and vain tries,

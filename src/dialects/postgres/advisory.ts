@@ -21,7 +21,7 @@ export function advisory(request: CheckedAdvisory): PlanDraft | Unsupported {
   if (isUnsupported(key)) return key
   const keepsSnapshot = request.isolation !== undefined && !request.isolation.startsWith('read ')
   const inTransaction = request.scope === 'transaction' && !keepsSnapshot
-  const take = lockCall(key, request, inTransaction ? 'xact_' : '')
+  const take = named(lockCall(key, request, inTransaction ? 'xact_' : ''), request.key)
   const shared = {
     support: native('name'),
     scope: request.scope,
@@ -50,6 +50,17 @@ function unlockCall(key: SqlStatement, { mode }: CheckedAdvisory): SqlStatement 
     params: key.params,
     answers: released,
   }
+}
+
+/**
+ * PostgreSQL knows the lock by its number alone: the comment tells people who look at what sessions run.
+ *
+ * The readable part of a name has no character that could end the comment.
+ */
+function named(statement: SqlStatement, key: LockKey): SqlStatement {
+  if (isRawKey(key)) return statement
+  const [prefix, readable] = canonicalKey(key).name.split(':')
+  return { ...statement, sql: `${statement.sql} /* ${prefix}:${readable} */` }
 }
 
 /** The arguments as the lock functions take them: the one-number and the two-number keys are separate spaces. */

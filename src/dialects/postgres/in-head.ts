@@ -1,7 +1,10 @@
 import type { SqlStatement, Value } from '../../core/statement.ts'
 
-/** Text in which a placeholder is nothing but a placeholder: no quotes, comments, dollar quotes or second statement. */
-const plain = /^(?:[\w\s(),.=:*]|\$[1-9]\d?::)*$/
+/**
+ * Text in which a placeholder is nothing but a placeholder: no quotes, dollar quotes or second statement, and no
+ * comment but the name of a key at the end.
+ */
+const plain = /^(?:[\w\s(),.=:*]|\$[1-9]\d?::)*(?: \/\* hf:[a-z0-9._-]+ \*\/)?$/
 
 /**
  * The statement with its numbers written into the text. Only whole numbers, which cannot end a literal: a statement

@@ -33,5 +33,6 @@ export const postgres: BuiltinDialect<'postgres'> = {
   transaction,
   lease,
   named,
+  tools: async () => (await import('./tools.ts')).tools,
   identity: { ask: sql('SHOW server_version'), version: ({ server_version }) => String(server_version) },
 }

@@ -9,7 +9,7 @@ import type { SqlStatement } from '../../core/statement.ts'
 import { sql } from '../sql.ts'
 
 /** `now()` is when the transaction began; this is now. */
-const nowMs = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
+export const nowMs = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
 const topic = 'holdfast_leases'
 

@@ -38,5 +38,6 @@ export const sqlite: BuiltinDialect<'sqlite', 'skip-locked'> = {
   transaction: { writeMode: 'IMMEDIATE' },
   lease,
   named,
+  tools: async () => (await import('./tools.ts')).tools,
   identity: { ask: sql('SELECT sqlite_version() AS version'), version: ({ version }) => String(version) },
 }

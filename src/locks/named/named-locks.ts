@@ -4,6 +4,7 @@ import type { Session } from '../../core/session.ts'
 import { createAcquire, type Acquire } from './acquire.ts'
 import { createAdvisoryLocks, type AdvisoryLocks } from './advisory.ts'
 import { createDefaultIsolation } from './default-isolation.ts'
+import { knownKeys } from './known-keys.ts'
 import { assertFence } from '../lease/fence.ts'
 import type { LeaseOptions } from '../lease/options.ts'
 import { createLeases, type Lease } from '../lease/lease.ts'
@@ -53,19 +54,24 @@ export function createNamedLocks<Tx>(
   how: Pick<NamedLocking, 'planFor' | 'needs'>,
 ): NamedLocks<Tx> {
   const { port, candidates, scope } = transactions
+  const planFor = remembering(how.planFor)
   const probe = createProbe(port)
   const locking: NamedLocking = {
     ...how,
+    planFor,
     // every session that comes here is one of the port's own
     probe: (session) => probe(session as Session<Tx>),
     defaultIsolation: createDefaultIsolation(),
   }
-  const sessionLocks = createSessionLocks({ port, planFor: how.planFor, checkServer: probe })
+  const sessionLocks = createSessionLocks({ port, planFor, checkServer: probe })
   const leases = createLeases(port)
   const fence = (tx: Tx, lease: Lease): Promise<void> => assertFence(scope.find(tx), lease)
   const acquire = createAcquire({ port, candidates, locking, sessionLocks, leases, current: scope.current })
-  const lease: NamedLocks<Tx>['lease'] = async (key, options = {}) =>
-    leases.take({ key, name: chosenLeaseName(key), options })
+  const lease: NamedLocks<Tx>['lease'] = async (key, options = {}) => {
+    const name = chosenLeaseName(key)
+    knownKeys.remember(key)
+    return leases.take({ key, name, options })
+  }
   return {
     ...createAdvisoryLocks(transactions, locking),
     acquire,
@@ -81,5 +87,13 @@ export function createNamedLocks<Tx>(
     singleton: (name, work, options) => runSingleton(lease, { name, work }, options),
     leader: (name, options) => runLeader(acquire, name, options),
     migrationLock: (work, options) => runMigration(acquire, work, options),
+  }
+}
+
+/** Every lock with a name is planned, however it is asked for. */
+function remembering(planFor: NamedLocking['planFor']): NamedLocking['planFor'] {
+  return (server, request) => {
+    knownKeys.remember(request.key)
+    return planFor(server, request)
   }
 }

@@ -16,7 +16,7 @@ const noSecondConnection = unsupported(
   `a second connection is needed once, to see whether a pooler is between, and none came in ${openWithinMs} ms`,
   'a pool of at least two connections, or locks.lease(...)',
 )
-const transactionPooler = unsupported(
+export const transactionPooler: Unsupported = unsupported(
   'a pooler gives this connection another server for each transaction, and the lock would stay behind on the last',
   'transaction-scoped locks.withLock(...), or locks.lease(...)',
 )

@@ -1,0 +1,73 @@
+import type { LockKey } from './key.ts'
+
+/** Who holds and who waits at one moment: the same shape for every database. */
+export interface Inspection {
+  readonly dialect: string
+  readonly version: string
+  /** Every session that holds or waits for something, but for the one that looked. */
+  readonly sessions: readonly SessionSeen[]
+  /** Leases that somebody holds, and locks that are kept as leases. */
+  readonly leases: readonly LeaseSeen[]
+  /** What could not be seen, and why: missing rights, or a database that does not show it. */
+  readonly unseen: readonly string[]
+}
+
+/** One connection as the server sees it. */
+export interface SessionSeen {
+  /** What the server calls it: a process number, a connection id. */
+  readonly id: string
+  readonly user?: string
+  /** What the client calls itself, where it says so. */
+  readonly application?: string
+  readonly state: 'waiting' | 'active' | 'idle-in-transaction' | 'idle'
+  /** For how long its transaction has been open, by the server's clock. */
+  readonly transactionMs?: number
+  /** What it runs, or ran last. */
+  readonly statement?: string
+  readonly holds: readonly LockSeen[]
+  readonly waits?: WaitSeen
+}
+
+export interface WaitSeen {
+  readonly lock: LockSeen
+  /** For how long it has been waiting, by the server's clock. */
+  readonly waitedMs?: number
+  /** The sessions it waits for, by their ids. */
+  readonly blockedBy: readonly string[]
+}
+
+/** `transaction` is the end of another transaction, which is how some engines wait for a row. */
+export type LockKind = 'row' | 'table' | 'name' | 'transaction' | 'metadata' | 'database'
+
+export interface LockSeen {
+  readonly kind: LockKind
+  /** The server's own word for the mode. */
+  readonly mode: string
+  /** What is locked, as people would say it: `table app.account`, `a row of app.account`, `name 8412...`. */
+  readonly on: string
+  /** The readable part of Holdfast's key, where it is known. */
+  readonly key?: string
+}
+
+export interface LeaseSeen {
+  /** As it stands in the table. */
+  readonly name: string
+  /** The readable part of Holdfast's key. */
+  readonly key: string
+  readonly owner: string | undefined
+  readonly fence: number
+  /** Until it ends by the server's clock; below 0 when it is over and nobody has taken it. */
+  readonly remainingMs: number
+}
+
+export interface InspectOptions {
+  /** The database of the connection, or everything that the server shows. @default 'database' */
+  readonly scope?: 'database' | 'server'
+  /**
+   * Keys that others may have taken. A server that knows a lock only by a number cannot tell its key; whoever knows the
+   * key can tell the number. The keys that this process has asked for are tried anyway.
+   */
+  readonly keys?: readonly LockKey[]
+  /** Ends the look; the call rejects with the signal's reason. */
+  readonly signal?: AbortSignal
+}

@@ -1,0 +1,6 @@
+import type { DialectTools } from '../tools.ts'
+import { examination } from './doctor.ts'
+import { fixture } from './fixture.ts'
+import { inspector } from './inspect.ts'
+
+export const tools: DialectTools = { inspector, examination, fixture }

@@ -1,0 +1,86 @@
+import type { Finding } from '../core/attestation.ts'
+import type { LeaseSeen, SessionSeen } from '../core/inspection.ts'
+import type { Target } from '../core/request.ts'
+import type { Row, Statement } from '../core/statement.ts'
+import type { Version } from '../core/version.ts'
+
+/**
+ * What a dialect knows for looking at servers and for proving what they do. Loaded only when it is asked for: those
+ * who only take locks do not carry it.
+ */
+export interface DialectTools {
+  readonly inspector: Inspector
+  readonly examination: Examination
+  readonly fixture: Fixture
+}
+
+/** A statement, and what stays unknown when the server does not answer it. */
+export interface Question {
+  readonly ask: Statement
+  readonly unknown: string
+  /**
+   * The name of an earlier question of the same list. When that one gave no row, this one is not asked, and its answer
+   * is no row either: a table that nobody has made is no secret.
+   */
+  readonly onlyIf?: string
+}
+
+/** The rows that answered each question; undefined where the server refused. */
+export type Replies = Readonly<Record<string, readonly Row[] | undefined>>
+
+/** How to see who holds and who waits. All questions are asked on one connection, in their order. */
+export interface Inspector {
+  readonly questions: (scope: 'database' | 'server', version: Version) => Readonly<Record<string, Question>>
+  readonly read: (replies: Replies) => {
+    readonly sessions: readonly SessionSeen[]
+    readonly leases: readonly LeaseSeen[]
+    /** What the answers leave out, in words: a server can answer with less than there is. */
+    readonly unseen?: readonly string[]
+  }
+  /** What this engine never shows, in words; empty where it shows everything. */
+  readonly blindSpots: readonly string[]
+  /** Whether a session that waits for a lock can be seen from another one. False where nobody waits in the server. */
+  readonly showsWaiting: boolean
+  /** Tells, in the column `id`, what the server calls the session that asks. Absent where it has no name. */
+  readonly self?: Statement
+  /** Ends another session from the server's side. Absent where there is no server. */
+  readonly kill?: (id: string) => Statement
+}
+
+/** What to ask a server about itself, and what the answers mean for locks. */
+export interface Examination {
+  readonly questions: (version: Version) => Readonly<Record<string, Question>>
+  readonly read: (replies: Replies, version: Version) => readonly Finding[]
+  /** Reads what only the driver's own handle tells, for `read` as the row `handle`. Undefined for other handles. */
+  readonly handle?: (tx: unknown) => Row | undefined
+  /**
+   * Gives one row for each column of each index of a table, in order: `index_name` and `column_name`. A table without
+   * an index gives one row of nulls, and one that is not there gives none.
+   */
+  readonly indexes: (table: string) => Statement
+  /** A row of the table of leases by its name: something of our own to lock, which is then removed. */
+  readonly leaseRow: {
+    readonly target: (name: string) => Target
+    readonly remove: (name: string) => Statement
+  }
+}
+
+/** A small table to try locks on: a number for each id. Names are plain words, quoted all the same. */
+export interface Fixture {
+  readonly create: (table: string) => Statement
+  /** The columns of a work queue: id, n, state, claim_token, claimed_until, claimed_by, attempts. */
+  readonly createQueue: (table: string) => Statement
+  readonly drop: (table: string) => Statement
+  readonly insert: (table: string, row: Readonly<Record<string, string | number | null>>) => Statement
+  /** Gives the row's number as `n`; no row when there is none. */
+  readonly read: (table: string, id: number) => Statement
+  /** Gives all rows, in the order of their ids. */
+  readonly all: (table: string) => Statement
+  readonly write: (table: string, id: number, n: number) => Statement
+  readonly delete: (table: string, id: number) => Statement
+  /** Adds to the number in one statement. */
+  readonly add: (table: string, id: number, by: number) => Statement
+  readonly target: (table: string, ids: number | readonly number[]) => Target
+  /** Gives, as `name` and `value`, the settings of a session that locks may change. Absent where a session has none. */
+  readonly settings?: Statement
+}

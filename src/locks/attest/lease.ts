@@ -1,0 +1,44 @@
+import type { LockKey } from '../../core/key.ts'
+import type { Lease } from '../lease/lease.ts'
+import { attempt, isKeptOut, type Attempt } from './attempt.ts'
+import type { Ground, TrialLocks } from './ground.ts'
+import { broken, holds, untried, verdictOfError, verdictOfLoser, type Verdict } from './verdict.ts'
+
+/** Should the holder die on the way, it ends by itself. */
+const ttlMs = 10_000
+
+/** A lease, whose row is there from then on. */
+export async function tryLease<Tx>(ground: Ground<Tx>, key: LockKey): Promise<Verdict> {
+  const { a, b } = ground
+  const first = await take(ground, a, key)
+  if (first.outcome !== 'granted') {
+    return first.outcome === 'failed'
+      ? verdictOfError(first.error)
+      : untried('it was refused although nobody held it')
+  }
+  const second = await takeBeside(ground, first.value, key)
+  if (second.outcome === 'granted') await second.value.release()
+  if (!isKeptOut(second)) return verdictOfLoser(second, 'two held the same lease at the same time')
+  return judgeNext(first.value, await take(ground, b, key))
+}
+
+/** Asks for it while it is held, and then gives it back. */
+async function takeBeside<Tx>(ground: Ground<Tx>, held: Lease, key: LockKey): Promise<Attempt<Lease>> {
+  try {
+    return await take(ground, ground.b, key)
+  } finally {
+    await held.release()
+  }
+}
+
+async function judgeNext({ fence }: Lease, next: Attempt<Lease>): Promise<Verdict> {
+  if (next.outcome !== 'granted') return verdictOfLoser(next, 'it was still held after its release')
+  await next.value.release()
+  return next.value.fence > fence
+    ? holds('a second holder was kept out, and got it with a higher fence after the release')
+    : broken(`the fence went from ${fence} to ${next.value.fence}: it has to rise with every holder`)
+}
+
+function take<Tx>(ground: Ground<Tx>, locks: TrialLocks<Tx>, key: LockKey): Promise<Attempt<Lease>> {
+  return attempt(ground, (signal) => locks.lease(key, { ttlMs, wait: 'nowait', renew: false, signal }))
+}

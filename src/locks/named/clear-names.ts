@@ -1,0 +1,48 @@
+import type { LeaseSeen, LockSeen, SessionSeen } from '../../core/inspection.ts'
+import { canonicalKey, isRawKey, type LockKey } from '../../core/key.ts'
+import { asLeaseName } from '../../core/lease-name.ts'
+
+/** What was seen, before the keys are known. */
+interface Seen {
+  readonly sessions: readonly SessionSeen[]
+  readonly leases: readonly LeaseSeen[]
+}
+
+/** Puts the whole key on every lock and lease that one of these keys leads to. The last keys are tried first. */
+export function callInClear({ sessions, leases }: Seen, keys: readonly LockKey[]): Seen {
+  const locks = sessions.flatMap(({ holds, waits }) => [...holds, ...(waits ? [waits.lock] : [])])
+  const names = new Set([...locks.flatMap(nameIn), ...leases.map(({ name }) => name)])
+  const clear = textByName(names, keys)
+  const lock = (seen: LockSeen): LockSeen => {
+    const [key] = nameIn(seen).flatMap((name) => clear.get(name) ?? [])
+    return key === undefined ? seen : { ...seen, key }
+  }
+  return {
+    sessions: sessions.map(({ holds, waits, ...session }) => ({
+      ...session,
+      holds: holds.map(lock),
+      ...(waits && { waits: { ...waits, lock: lock(waits.lock) } }),
+    })),
+    leases: leases.map((lease) => ({ ...lease, key: clear.get(lease.name) ?? lease.key })),
+  }
+}
+
+/** What the server calls a lock that has a name. */
+function nameIn({ kind, on }: LockSeen): readonly string[] {
+  return kind === 'name' ? [on.replace(/^name /, '')] : []
+}
+
+/** The keys that these names stand for, as text. To hash a key takes a while, so it ends when all are found. */
+function textByName(names: ReadonlySet<string>, keys: readonly LockKey[]): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  for (const key of keys.toReversed()) {
+    if (found.size === names.size) break
+    if (isRawKey(key)) continue // is what the server shows
+    const { int64, name } = canonicalKey(key)
+    const text = [key].flat().map(String).join('.') // as in the readable part of a name
+    for (const called of [String(int64), name, asLeaseName(name)]) {
+      if (names.has(called)) found.set(called, text)
+    }
+  }
+  return found
+}

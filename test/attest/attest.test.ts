@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest'
+
+import { categories } from '../../src/core/category.ts'
+import { LockUsageError } from '../../src/core/errors.ts'
+import { isUnsupported } from '../../src/core/support.ts'
+import { caught } from '../entries/stage.ts'
+import { describeAttest, idsIn, observedIn, type Stage } from './stage.ts'
+
+/** How many rows of trials are in the table of leases. */
+async function trialRows({ name, run }: Stage): Promise<number> {
+  const [row] = await run(
+    name === 'mongodb'
+      ? {
+          command: {
+            aggregate: '_leases',
+            pipeline: [{ $match: { _id: { $regex: 'holdfast\\.attest' } } }, { $count: 'n' }],
+            cursor: {},
+          },
+        }
+      : `select count(*) as n from _leases where name like '%holdfast.attest%'`,
+  )
+  return Number(row?.n ?? 0)
+}
+
+describeAttest((stage) => {
+  test('what is claimed holds, what is not is refused, and nothing is left behind, in seconds', async () => {
+    const attestation = await stage.locks().attest()
+    const { capabilities, dialect, tookMs } = attestation
+    expect(dialect).toBe(stage.name)
+    expect(capabilities.map(({ capability }) => capability)).toEqual([
+      ...categories,
+      'advisory-session',
+      'lease',
+    ])
+    const expected = capabilities.map(({ capability, claimed }) => [
+      capability,
+      isUnsupported(claimed) ? 'refused' : 'holds',
+    ])
+    expect(observedIn(attestation)).toEqual(Object.fromEntries(expected))
+    expect(capabilities.filter(({ detail }) => detail === '')).toEqual([])
+    expect(idsIn(attestation)).not.toContain('unknown')
+    expect(tookMs).toBeLessThan(5000) // a tenth of it on a machine that does nothing else
+    expect(await trialRows(stage)).toBe(0)
+  })
+
+  test('it can be repeated with the same locks, inside of a transaction too', async () => {
+    const locks = stage.locks()
+    const first = await locks.attest()
+    const second = await locks.attest()
+    expect(observedIn(second)).toEqual(observedIn(first))
+    // the transaction has one of the two connections, and SQLite's only lock
+    const inside = await locks.transaction(() => locks.attest())
+    expect(Object.values(observedIn(inside))).not.toContain('broken')
+    expect(await trialRows(stage)).toBe(0)
+  })
+
+  test('an abort ends it with the reason, and nothing is left behind', async () => {
+    const locks = stage.locks()
+    await locks.attest()
+    const reason = new Error('enough')
+    expect(await caught(locks.attest({ signal: AbortSignal.abort(reason) }))).toBe(reason)
+    const controller = new AbortController()
+    const running = caught(locks.attest({ signal: controller.signal }))
+    const timer = setTimeout(() => controller.abort(reason), 60)
+    expect(await running).toBe(reason)
+    clearTimeout(timer)
+    expect(await trialRows(stage)).toBe(0)
+  })
+})
+
+describeAttest(
+  (stage) => {
+    test.each([
+      [{ queue: [] }, /queue/],
+      [{ queues: [{ table: '', columns: ['a'] }] }, /queues\[0\]\.table/],
+      [{ queues: [{ table: 'a', columns: [] }] }, /queues\[0\]\.columns/],
+      [{ queues: 'jobs' }, /queues/],
+      [{ signal: 1 }, /signal/],
+    ])('refuses %j at the door', async (options, message) => {
+      const error = await caught(stage.locks().attest(options as never))
+      expect(error).toBeInstanceOf(LockUsageError)
+      expect(String(error)).toMatch(message)
+    })
+
+    test('a dialect without tools is refused', async () => {
+      const { tools: _, ...bare } = stage.dialect
+      expect(await caught(stage.locks(bare).attest())).toMatchObject({ field: 'dialect' })
+    })
+  },
+  { only: ['sqlite'] },
+)

@@ -1,0 +1,108 @@
+import { mkdir } from 'node:fs/promises'
+
+import { MongoClient } from 'mongodb'
+import { expect, test } from 'vitest'
+
+import * as mongodbAdapter from '../../src/adapters/mongodb.ts'
+import { joinLocks } from '../../src/locks.ts'
+import type { StartedServer } from '../engines/engine.ts'
+import { useExtraServer } from '../engines/extra-server.ts'
+import { findPrograms } from '../engines/find-program.ts'
+import { freePort } from '../engines/free-port.ts'
+import { connectMongodb } from '../engines/mongodb-client.ts'
+import { mongodUnderWine } from '../engines/mongodb-wine.ts'
+import type { Mongod } from '../engines/mongodb-server.ts'
+import { privateFolder } from '../engines/private-folder.ts'
+import { startServer } from '../engines/start-server.ts'
+import { describeEngines, startPrivate } from '../engines/use.ts'
+import { findingIn, idsIn, observedIn, type Attestation } from './stage.ts'
+
+async function attestAt(url: string): Promise<Attestation> {
+  const client = await new MongoClient(url).connect()
+  try {
+    return await joinLocks(mongodbAdapter.sessions(client), ['mongodb']).attest()
+  } finally {
+    await client.close()
+  }
+}
+
+async function command(url: string, document: Record<string, unknown>): Promise<Record<string, unknown>> {
+  const client = await connectMongodb(url)
+  return client
+    .db('admin')
+    .command(document)
+    .finally(() => client.close())
+}
+
+/** A server that is part of no replica set. */
+async function startAlone(): Promise<StartedServer> {
+  const [installed] = await findPrograms('mongod')
+  const mongod: Mongod | { readonly unavailable: string } =
+    installed === undefined
+      ? await mongodUnderWine()
+      : { command: [installed], args: ['--nounixsocket'], prepare: async () => process.env }
+  if ('unavailable' in mongod) throw new Error(mongod.unavailable)
+  const folder = await privateFolder('mongodb')
+  await mkdir(`${folder.path}/data`)
+  const env = await mongod.prepare(folder.path)
+  const [program = '', ...words] = mongod.command
+  const port = await freePort()
+  const place = ['--dbpath', 'data', '--port', String(port), '--bind_ip', '127.0.0.1']
+  const parameters = ['--setParameter', 'diagnosticDataCollectionEnabled=false']
+  return startServer({
+    name: 'mongodb',
+    origin: 'download',
+    command: program,
+    args: [...words, ...place, '--wiredTigerCacheSizeGB', '0.25', ...parameters, ...mongod.args],
+    env,
+    folder,
+    url: `mongodb://127.0.0.1:${port}/alone?directConnection=true&serverSelectionTimeoutMS=2000`,
+    version: async (url) => String((await command(url, { buildInfo: 1 })).version),
+  })
+}
+
+describeEngines(specs, { only: ['mongodb'] })
+
+function specs(): void {
+  const alone = useExtraServer(startAlone)
+
+  test('a server that stands alone is found, leases work, and nothing is thrown', async ({ skip }) => {
+    const attestation = await attestAt(alone(skip).server.url)
+    expect(attestation.findings[0]).toMatchObject({ id: 'no-replica-set', severity: 'error' })
+    expect(observedIn(attestation)).toMatchObject({
+      lease: 'holds',
+      'row-exclusive': 'refused',
+      advisory: 'refused',
+      'advisory-session': 'holds',
+    })
+  })
+
+  test('a weak default write concern and a short life of transactions are found, and no others', async ({
+    skip,
+  }) => {
+    const server = await startPrivate('mongodb')
+    if ('unavailable' in server) return skip(server.unavailable)
+    const { url } = server.server
+    const set = (w: number | 'majority', seconds: number): Promise<unknown> =>
+      Promise.all([
+        command(url, {
+          setDefaultRWConcern: 1,
+          defaultWriteConcern: { w, wtimeout: 0 },
+          writeConcern: { w: 'majority' },
+        }),
+        command(url, { setParameter: 1, transactionLifetimeLimitSeconds: seconds }),
+      ])
+    try {
+      await set(1, 60)
+      expect(idsIn(await attestAt(url))).toEqual(['write-concern-weak'])
+      await set('majority', 20)
+      const short = await attestAt(url)
+      expect(idsIn(short)).toEqual(['transaction-lifetime-short'])
+      expect(findingIn(short, 'transaction-lifetime-short')?.title).toContain('20 s')
+      await set('majority', 60)
+      expect(idsIn(await attestAt(url))).toEqual([])
+    } finally {
+      await server.stop()
+    }
+  })
+}
