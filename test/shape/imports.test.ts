@@ -37,6 +37,9 @@ describe('the check of imports', () => {
     ['src/adapters/pg.ts', `export type Pool = import('pg').Pool`, 'src imports no package'],
     ['src/locks/rows.ts', `import { sessions } from '../adapters/pg.ts'`, 'algorithms know no adapter'],
     ['src/locks.ts', `import { createLocks } from './entries/pg.ts'`, 'nobody imports an entry'],
+    ['src/locks.ts', `import { openUrl } from './connect/open.ts'`, 'only commands, laws and entries'],
+    ['src/connect/open.ts', `import { runCli } from '../cli/run.ts'`, 'knows no command'],
+    ['src/connect/open.ts', `import { laws } from '../conformance/laws.ts'`, 'runs no law'],
     [
       'src/entries/pg.ts',
       `import { row } from '../dialects/a/row.ts'`,

@@ -61,6 +61,12 @@ function problemOf({ from, to, isType }: Import): string | undefined {
   }
   if (within(from, 'locks') && within(to, 'adapters')) return 'algorithms know no adapter'
   if (within(to, 'entries') && !within(from, 'entries')) return 'nobody imports an entry'
+  if (within(to, 'connect') && !within(from, 'connect', 'cli', 'conformance', 'entries')) {
+    return 'only commands, laws and entries are given addresses'
+  }
+  if (within(from, 'connect') && (within(to, 'cli') || (within(to, 'conformance') && !isType))) {
+    return 'who opens an address knows no command and runs no law'
+  }
   const isPartOfDialect = /^src\/dialects\/[^/]+\//.test(to)
   if (isPartOfDialect && !within(from, 'dialects') && from !== 'src/registry.ts') {
     return 'only registry.ts reaches into a dialect'

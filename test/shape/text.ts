@@ -19,7 +19,7 @@ export function anyProblems(source: Source): readonly string[] {
 /**
  * Each place where shared code, or another dialect's, says a dialect's name: in a string, a type, a comparison or as a
  * name of its own. Comments may, and so may the registry, an adapter that is called the same, and the entries, which
- * say what their driver reaches.
+ * say what their driver reaches, as do the drivers of addresses.
  */
 export function dialectNameProblems(source: Source, dialects: readonly string[]): readonly string[] {
   if (source.path === 'src/registry.ts') return []
@@ -33,11 +33,19 @@ export function dialectNameProblems(source: Source, dialects: readonly string[])
   })
 }
 
-/** The dialect's folder, the adapter for the driver of that name, the files of that adapter, and the entries. */
+/**
+ * The dialect's folder, the adapter for the driver of that name, the files of that adapter, the entries, and where
+ * addresses are opened: the drivers and the embedded engines.
+ */
 function isAtHome({ path }: Source, name: string): boolean {
-  return [`src/dialects/${name}/`, `src/adapters/${name}.ts`, `src/adapters/${name}-`, 'src/entries/'].some(
-    (home) => path.startsWith(home),
-  )
+  return [
+    `src/dialects/${name}/`,
+    `src/adapters/${name}.ts`,
+    `src/adapters/${name}-`,
+    'src/entries/',
+    'src/connect/drivers',
+    'src/connect/embedded',
+  ].some((home) => path.startsWith(home))
 }
 
 function wordsOf({ type, value, name }: SyntaxNode): string | undefined {

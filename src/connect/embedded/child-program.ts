@@ -1,0 +1,96 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { open, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { deadlineIn } from '../../core/deadline.ts'
+import { onProcessEnd } from './process-end.ts'
+import { atMost } from '../within.ts'
+
+export interface Program {
+  readonly command: string
+  readonly args: readonly string[]
+  /** Where it runs, and where its log is. */
+  readonly folder: string
+  readonly env: NodeJS.ProcessEnv
+}
+
+/** A program that goes on until it is stopped, or until this process ends. */
+export interface RunningProgram {
+  /** Waits until `probe` does not reject. Rejects with the end of the program's log when that does not come. */
+  readonly becomes: (probe: () => Promise<void>) => Promise<void>
+  /** Asks it to end, and makes it end when it does not. */
+  readonly stop: (signal: NodeJS.Signals) => Promise<void>
+}
+
+const startMs = 30_000
+const stopMs = 10_000
+
+/** Runs a program to its end. Rejects with the last line it wrote when it fails. */
+export function run({ command, args, folder, env }: Program): Promise<void> {
+  return new Promise((resolve, reject) => {
+    execFile(command, [...args], { cwd: folder, env, timeout: startMs }, (error, stdout, stderr) => {
+      if (error === null) resolve()
+      else reject(new Error(lastLine(`${stdout}\n${stderr}`) ?? error.message, { cause: error }))
+    })
+  })
+}
+
+/** Starts a program that has no end of its own. A Ctrl-C is for this process, which stops it in order. */
+export async function startProgram({ command, args, folder, env }: Program): Promise<RunningProgram> {
+  const log = join(folder, 'server.log')
+  const output = await open(log, 'a')
+  const child = spawn(command, args, {
+    cwd: folder,
+    env,
+    detached: true,
+    stdio: ['ignore', output.fd, output.fd],
+  })
+  const forget = onProcessEnd(() => child.kill('SIGQUIT'))
+  try {
+    await once(child, 'spawn')
+  } catch (error) {
+    forget()
+    throw error
+  } finally {
+    await output.close()
+  }
+  child.unref()
+  return {
+    becomes: (probe) => becomes(child, probe, log),
+    stop: (signal) => stop(child, signal).finally(forget),
+  }
+}
+
+async function becomes(child: ChildProcess, probe: () => Promise<void>, log: string): Promise<void> {
+  const deadline = deadlineIn(startMs)
+  while (!hasEnded(child) && !deadline.isPast()) {
+    try {
+      return await probe()
+    } catch {
+      await pause(50)
+    }
+  }
+  const words = lastLine(await readFile(log, 'utf8')) ?? 'it does not say why'
+  throw new Error(`it ${hasEnded(child) ? 'ended at its start' : 'does not start'}: ${words}`)
+}
+
+async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (hasEnded(child)) return
+  const ended = once(child, 'exit')
+  child.kill(signal)
+  if (!(await atMost(stopMs, ended))) child.kill('SIGKILL')
+  if (!hasEnded(child)) await atMost(stopMs, once(child, 'exit'))
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null
+}
+
+function lastLine(text: string): string | undefined {
+  return text
+    .trimEnd()
+    .split('\n')
+    .findLast((line) => line.trim() !== '')
+    ?.trim()
+}

@@ -1,0 +1,48 @@
+import type { Connected } from '../conformance/subject.ts'
+import type { Session, Sessions } from '../core/session.ts'
+import { atMost } from './within.ts'
+
+/** How long whatever is still open may take to end before it is left to itself. */
+const patienceMs = 5000
+
+/** A pool that can be closed at any time: what is still open in it is ended first, on the server too. */
+export function endable<Tx extends object>(sessions: Sessions<Tx>, end: () => Promise<unknown>): Connected {
+  const open = new Set<Session<Tx>>()
+  let closing: Promise<void> | undefined
+  const close = async (): Promise<void> => {
+    const why = new Error('the pool was closed')
+    await atMost(patienceMs, Promise.allSettled([...open].map((session) => session.destroy(why))))
+    await atMost(patienceMs, end())
+  }
+  return {
+    sessions: {
+      ...sessions,
+      open: async () => {
+        // after the end the driver says in its own words that there is no connection to be had
+        const session = await sessions.open()
+        open.add(session)
+        return forgotten(session, () => open.delete(session))
+      },
+    },
+    close: () => (closing ??= close()),
+  }
+}
+
+/** The same session, which tells when it is given back. */
+function forgotten<Tx>(session: Session<Tx>, forget: () => void): Session<Tx> {
+  return {
+    ...session,
+    // a driver may have another one for each transaction
+    get tx() {
+      return session.tx
+    },
+    release: () => {
+      forget()
+      return session.release()
+    },
+    destroy: (why) => {
+      forget()
+      return session.destroy(why)
+    },
+  }
+}

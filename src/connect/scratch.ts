@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto'
+import type { Connected, Subject } from '../conformance/subject.ts'
+import { ConnectError } from './connect-error.ts'
+import type { Driver, Reach, Scratch } from './driver.ts'
+import { useEmptyDatabase } from './empty.ts'
+import { whileDoing } from './failure.ts'
+import { loadDriver } from './load-module.ts'
+import { destinationOf, openUrl, type Destination } from './open.ts'
+import { reach } from './reach.ts'
+
+export interface ScratchOptions {
+  /**
+   * The address leads into an empty database that may be used, for users who may not make one. It is refused when
+   * anything is in it, and left empty.
+   */
+  readonly useEmpty?: boolean
+}
+
+/** A database to try things in, until it is dropped. */
+export interface ScratchSubject extends Subject {
+  /** What the database is called, or where its file is: for messages, and for those who have to remove it by hand. */
+  readonly database: string
+  /** Closes every pool that was opened on it and removes it. Rejects, naming it, when it is still there. */
+  readonly drop: () => Promise<void>
+}
+
+interface NamedScratch extends Scratch {
+  readonly database: string
+}
+
+/** What scratch databases are called, and files without their ending. */
+export const scratchName: RegExp = /^holdfast_verify_[0-9a-f]{12}$/
+
+/**
+ * Makes a database that nobody else uses, beside the one that an address names, and touches nothing else.
+ *
+ * Rejects with {@link ConnectError}, and leaves nothing behind.
+ */
+export async function openScratch(
+  url: string,
+  { useEmpty = false }: ScratchOptions = {},
+): Promise<ScratchSubject> {
+  const destination = destinationOf(url)
+  const scratch = useEmpty ? await useEmptyDatabase(destination) : await makeScratch(destination)
+  return subjectOn(scratch, destination)
+}
+
+/** A database as what laws are run on. */
+export function subjectOn(
+  { url, database, application, drop }: NamedScratch,
+  { title, driver }: Pick<Destination, 'title' | 'driver'>,
+): ScratchSubject {
+  const open = new Set<Promise<Connected>>()
+  let dropping: Promise<void> | undefined
+  const dropAll = async (): Promise<void> => {
+    await Promise.allSettled([...open].map(async (one) => (await one).close()))
+    await drop()
+  }
+  return {
+    title,
+    database,
+    adapter: driver.name,
+    ...(application !== undefined && { application }),
+    dialects: driver.dialects,
+    connect: (size) => {
+      if (dropping !== undefined) return Promise.reject(new Error('the scratch database was dropped'))
+      const connected = openUrl(url, size)
+      open.add(connected)
+      return connected
+    },
+    drop: async () => {
+      dropping ??= dropAll()
+      try {
+        await dropping
+      } catch (error) {
+        dropping = undefined // it may be tried again
+        throw error
+      }
+    },
+  }
+}
+
+async function makeScratch(destination: Destination): Promise<NamedScratch> {
+  const { driver, url, shown } = destination
+  const name = `holdfast_verify_${randomBytes(6).toString('hex')}`
+  let mayBeThere = driver.endings !== undefined
+  const noting: Reach = (to, work) =>
+    reach(to, (session) => {
+      mayBeThere = true
+      return work(session)
+    })
+  const scratch = driver.scratch({ module: await loadDriver(driver), url, name, reach: noting })
+  try {
+    await scratch.make()
+    await checkInside(scratch.url, name, driver)
+  } catch (error) {
+    if (mayBeThere) await scratch.drop().catch(() => {})
+    throw whileDoing(`cannot make the scratch database ${name}`, error, adviceFor(error, driver))
+  }
+  const drop = (): Promise<void> =>
+    scratch.drop().catch((error: unknown) => {
+      throw whileDoing(`the scratch database ${name} at ${shown} could not be removed`, error)
+    })
+  return { ...scratch, database: driver.endings === undefined ? name : scratch.url, drop }
+}
+
+/** A pooler may lead every name to the same database. */
+async function checkInside(url: string, name: string, { currentDatabase }: Driver): Promise<void> {
+  if (currentDatabase === undefined) return
+  await reach(url, async (session) => {
+    const [row] = await session.run(currentDatabase)
+    if (row?.name !== name)
+      throw new ConnectError('rights', `its address leads into ${String(row?.name)} instead`)
+  })
+}
+
+function adviceFor(error: unknown, { scratchNeeds }: Driver): string {
+  if (!(error instanceof ConnectError) || error.failure !== 'rights') return ''
+  return `. It needs: ${scratchNeeds}. Or give the address of an empty database, and say that it may be used (useEmpty)`
+}

@@ -1,0 +1,109 @@
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+import { openUrl } from '../../src/connect/open.ts'
+import { openScratch } from '../../src/connect/scratch.ts'
+import { allTextOf, refused } from './refused.ts'
+
+const protocols = ['postgres', 'mysql', 'sqlserver', 'mongodb']
+const secret = 'p@ss w%rd/1:2'
+const login = `me:${encodeURIComponent(secret)}`
+
+describe('what cannot be reached', () => {
+  const sockets = new Set<Socket>()
+  let silent: Server
+  beforeAll(async () => {
+    silent = createServer((socket) => {
+      sockets.add(socket)
+      socket.on('error', () => {}).resume()
+    })
+    await new Promise<void>((resolve) => {
+      silent.listen(0, '127.0.0.1', resolve)
+    })
+  })
+  afterAll(async () => {
+    for (const socket of sockets) socket.destroy()
+    await new Promise((resolve) => {
+      silent.close(resolve)
+    })
+  })
+
+  test('a server that lets in and never answers is given up after ten seconds, and its connection closed', async () => {
+    const { port } = silent.address() as AddressInfo
+    const started = performance.now()
+    await Promise.all(
+      protocols.map(async (protocol) => {
+        const error = await refused('unreachable', openUrl(`${protocol}://${login}@127.0.0.1:${port}/app`))
+        expect(error.message).toContain(`cannot reach ${protocol}://127.0.0.1:${port}/app`)
+        expectNoSecret(error)
+      }),
+    )
+    expect(performance.now() - started).toBeLessThan(20_000) // loading the drivers is not counted
+    expect(sockets.size).toBeGreaterThanOrEqual(protocols.length)
+    await expect
+      .poll(() => [...sockets].filter((socket) => !socket.readableEnded && !socket.destroyed))
+      .toEqual([])
+  })
+
+  test.each(protocols)('a port on which nobody listens is named: %s', async (protocol) => {
+    const error = await refused('unreachable', openUrl(`${protocol}://${login}@127.0.0.1:1/app`))
+    expect(error.message).toContain(`${protocol}://127.0.0.1:1/app`)
+    expect(error.cause).toBeInstanceOf(Error)
+    expectNoSecret(error)
+  })
+
+  test.each(protocols)('a host that nobody knows is named: %s', async (protocol) => {
+    const error = await refused('unreachable', openScratch(`${protocol}://${login}@nohost.invalid/app`))
+    expect(error.message).toContain('nohost.invalid')
+    expectNoSecret(error)
+  })
+
+  test('an option that the driver refuses is an error of the address, without its value', async () => {
+    const url = `mongodb://${login}@127.0.0.1:1/app?authMechanism=secretvalue`
+    const error = await refused('address', openUrl(url))
+    expect(allTextOf(error)).not.toContain('secretvalue')
+    expectNoSecret(error)
+  })
+
+  test('an unknown protocol is answered with examples', async () => {
+    const error = await refused('address', openUrl('oracle://me:secret@host/db'))
+    expect(error.message).toContain('oracle:')
+    expect(error.message).toContain('postgres://user:password@localhost:5432/database')
+    expect(allTextOf(error)).not.toContain('secret')
+  })
+
+  test.each(['/nowhere/app.db', 'sqlite:./missing.sqlite', '/nowhere/app.duckdb', 'duckdb:missing.duckdb'])(
+    'a file that is not there is not made: %s',
+    async (url) => {
+      const error = await refused('address', openUrl(url))
+      expect(error.message).toContain('there is no file')
+    },
+  )
+
+  test.each(['/nowhere/app.db', '/nowhere/app.duckdb'])(
+    'nor a folder for a scratch file: %s',
+    async (url) => {
+      expect((await refused('address', openScratch(url))).message).toContain('there is no folder /nowhere')
+    },
+  )
+
+  test.each(['/sys/app.db', '/sys/app.duckdb'])(
+    'a folder that cannot be written to is a matter of rights: %s',
+    async (url) => {
+      expect((await refused('rights', openScratch(url))).message).toContain('/sys cannot be written to')
+    },
+  )
+
+  test('a file of another kind is refused, and so is a database in memory', async () => {
+    await refused('address', openUrl('sqlite:package.json'))
+    await refused('address', openUrl('duckdb:package.json'))
+    await refused('address', openUrl('sqlite::memory:'))
+  })
+})
+
+function expectNoSecret(error: Error): void {
+  for (const text of [secret, encodeURIComponent(secret), encodeURI(secret), login]) {
+    expect(allTextOf(error)).not.toContain(text)
+  }
+}
