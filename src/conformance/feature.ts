@@ -1,0 +1,15 @@
+import { categories, type Category } from '../core/category.ts'
+
+/**
+ * The rows of the matrix that a run of the laws draws: the lock categories, and what the library builds on them.
+ *
+ * `advisory` is a named lock for as long as a transaction, `advisory-session` one that outlives it. `retry` is a
+ * transaction that runs again when it lost.
+ */
+export const features: readonly Feature[] = [...categories, 'advisory-session', 'lease', 'claim', 'retry']
+
+export type Feature = Category | 'advisory-session' | 'lease' | 'claim' | 'retry'
+
+export function isFeature(value: unknown): value is Feature {
+  return features.some((feature) => feature === value)
+}

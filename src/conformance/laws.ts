@@ -1,0 +1,35 @@
+import type { Law } from './law.ts'
+import { rowLaws } from './laws/rows.ts'
+import { timeoutLaws } from './laws/timeout.ts'
+import { tableLaws } from './laws/table.ts'
+import { skipLaws } from './laws/skip.ts'
+import { sharedRowLaws } from './laws/rows-shared.ts'
+import { rowCallLaws } from './laws/rows-call.ts'
+import { nowaitLaws } from './laws/nowait.ts'
+import { retryLaws } from './laws/retry.ts'
+import { attemptLaws } from './laws/attempts.ts'
+import { commitLaws } from './laws/commit.ts'
+import { claimLaws } from './laws/claim.ts'
+import { refusalLaws } from './laws/refusal.ts'
+import { advisoryLaws } from './laws/advisory.ts'
+import { advisorySessionLaws } from './laws/advisory-session.ts'
+import { leaseLaws } from './laws/lease.ts'
+
+/** Every law, in the order of the chapters of the design. */
+export const laws: readonly Law[] = [
+  ...rowLaws,
+  ...sharedRowLaws,
+  ...rowCallLaws,
+  ...nowaitLaws,
+  ...skipLaws,
+  ...timeoutLaws,
+  ...tableLaws,
+  ...advisoryLaws,
+  ...advisorySessionLaws,
+  ...leaseLaws,
+  ...retryLaws,
+  ...attemptLaws,
+  ...commitLaws,
+  ...claimLaws,
+  ...refusalLaws,
+]

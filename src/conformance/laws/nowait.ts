@@ -1,0 +1,96 @@
+import { unlocked } from '../controls.ts'
+import { keepsSilent } from '../controls/row-calls.ts'
+import { defineLaw, type Law } from '../law.ts'
+import { session } from '../session-steps.ts'
+import { endsWithRefusal, lockedByBegin, moreThanRows, noSharing } from './row-facts.ts'
+
+const a = session('a')
+const b = session('b')
+const c = session('c')
+
+const nowait = { wait: 'nowait' } as const
+
+/** Well below the shortest wait that an engine counts in. */
+const atOnceMs = 800
+
+export const nowaitLaws: readonly Law[] = [
+  defineLaw({
+    id: 'N1',
+    says: 'Who does not want to wait is refused a held row at once, and told so.',
+    features: ['nowait', 'row-exclusive'],
+    rows: { 1: 10, 2: 20 },
+    unless: lockedByBegin,
+    schedule: ({ plan }) => {
+      // where there is no NOWAIT it is the shortest wait of the engine
+      const { timeoutMs = 0 } = plan('nowait')?.waiting ?? {}
+      return [
+        a.begin(),
+        a.lockRow(2),
+        b.begin(),
+        b
+          .lockRow([1, 2], nowait)
+          .fails('LOCK_NOT_AVAILABLE')
+          .within(timeoutMs + atOnceMs),
+        a.commit(),
+      ]
+    },
+    control: keepsSilent,
+  }),
+  defineLaw({
+    id: 'N2',
+    says: 'Who does not want to wait gets a free row, and keeps it like everybody else.',
+    features: ['nowait', 'row-exclusive'],
+    rows: { 1: 10 },
+    schedule: [
+      a.begin(),
+      a.lockRow(1, nowait).sees(10),
+      b.begin(),
+      b.lockRow(1).waits(),
+      a.write(1, 11),
+      a.commit(),
+      b.resumes().sees(11),
+      b.commit(),
+    ],
+    control: unlocked,
+  }),
+  defineLaw({
+    id: 'N3',
+    says: 'A transaction that catches the refusal goes on, and still holds what it held before.',
+    features: ['nowait', 'row-exclusive'],
+    rows: { 1: 10, 2: 20 },
+    unless: (facts) => endsWithRefusal(facts) ?? moreThanRows(facts),
+    schedule: [
+      a.begin(),
+      a.lockRow(2),
+      b.begin(),
+      b.lockRow(1),
+      b.write(1, 11),
+      b.lockRow(2, { ...nowait, savepoint: true }).failsGently('LOCK_NOT_AVAILABLE'),
+      c.begin(),
+      c.lockRow(1).waits(),
+      b.add(1, 1),
+      b.commit(),
+      c.resumes().sees(12),
+      c.commit(),
+      a.commit(),
+    ],
+    control: keepsSilent,
+  }),
+  defineLaw({
+    id: 'N4',
+    says: 'Who does not want to wait is refused a shared lock beside an exclusive one, and gets it beside a shared one.',
+    features: ['nowait', 'row-shared'],
+    rows: { 1: 10, 2: 20 },
+    unless: noSharing,
+    schedule: [
+      a.begin(),
+      a.lockRow(1),
+      a.lockRow(2, { mode: 'shared' }),
+      b.begin(),
+      b.lockRow(2, { ...nowait, mode: 'shared' }).sees(20),
+      b.lockRow(1, { ...nowait, mode: 'shared' }).fails('LOCK_NOT_AVAILABLE'),
+      a.commit(),
+    ],
+    control: keepsSilent,
+  }),
+]

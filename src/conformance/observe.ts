@@ -1,0 +1,56 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
+import type { Inspection } from '../core/inspection.ts'
+import type { Ground } from './ground.ts'
+import { BrokenLawError } from './broken-law.ts'
+
+/** Somebody who should be waiting now. */
+export interface Expected {
+  /** What it does, for the message. */
+  readonly does: string
+  readonly isSettled: () => boolean
+  /** How many sessions should be waiting by then, this one included. */
+  readonly waiters: number
+  /** How often the library has repeated its transaction since it began to wait: each time it was refused. */
+  readonly repeats: () => number
+  /** Whether the server itself makes it wait, and would show it. */
+  readonly isInServer: boolean
+}
+
+const everyMs = 10
+/** How often it is looked at, where nobody shows that it waits, before it is taken for waiting. */
+const looks = 8
+const withinMs = 10_000
+
+/**
+ * Waits until somebody is seen waiting: by the server where that shows it, by the library's repeated attempts, or, where
+ * nothing shows it, by not ending although it was looked at time and again.
+ *
+ * Rejects when it has ended: then it did not wait.
+ */
+export async function untilWaiting(ground: Ground, expected: Expected): Promise<void> {
+  const { does, isSettled, isInServer, waiters } = expected
+  const deadline = performance.now() + withinMs
+  for (let look = 1; ; look += 1) {
+    const seen = isInServer ? await inspectWaiting(ground) : undefined
+    if (isSettled()) throw new BrokenLawError(`${does}: did not wait`)
+    if (seen === undefined ? expected.repeats() > 0 || look >= looks : seen >= waiters) return
+    if (performance.now() > deadline) {
+      throw new BrokenLawError(`${does}: has not ended, but the server does not show it waiting either`)
+    }
+    await pause(everyMs)
+  }
+}
+
+/** How many sessions the server shows as waiting; undefined where it does not show all. */
+async function inspectWaiting({ observer, facts }: Ground): Promise<number | undefined> {
+  const { inspector } = facts.tools
+  if (!inspector.showsWaiting) return undefined
+  const inspection = await observer.locks.inspect()
+  if (inspection.unseen.length > inspector.blindSpots.length) return undefined
+  return waitingIn(inspection)
+}
+
+function waitingIn({ sessions }: Inspection): number {
+  return sessions.filter(({ waits }) => waits !== undefined).length
+}

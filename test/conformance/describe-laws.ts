@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+import { openGround, type Ground } from '../../src/conformance/ground.ts'
+import type { Law } from '../../src/conformance/law.ts'
+import type { TraceEvent } from '../../src/conformance/report.ts'
+import { runLaw } from '../../src/conformance/run-law.ts'
+import { describeEngines } from '../engines/use.ts'
+import { adaptersOf, subjectOf } from './subjects.ts'
+
+/**
+ * One spec for each law, engine and adapter, and one for its control.
+ *
+ * Controls are about the laws, and not about adapters: each engine's own driver is enough for them.
+ */
+export function describeLaws(laws: readonly Law[]): void {
+  describeEngines((context) => {
+    for (const adapter of adaptersOf(context.name)) {
+      describe(`through ${adapter}`, () => {
+        let ground: Ground
+        beforeAll(async () => {
+          ground = await openGround(subjectOf(context.name, adapter, context.engine.server.url))
+        })
+        afterAll(() => ground.close())
+
+        for (const law of laws) {
+          test(`${law.id}: ${law.says}`, async () => {
+            const { verdict, reason, trace } = await runLaw(ground, law)
+            expect(verdict, `${reason}\n${timeline(trace)}`).not.toBe('broken')
+          })
+
+          if (adapter === 'kysely') continue
+          test(`${law.id} does not hold for who ${law.control.does}`, async () => {
+            const { verdict } = await runLaw(ground, law, { sabotage: law.control, timeoutMs: 5_000 })
+            expect(verdict).not.toBe('holds')
+          })
+        }
+      })
+    }
+  })
+}
+
+function timeline(trace: readonly TraceEvent[]): string {
+  return trace
+    .map(
+      ({ startMs, actor, does, outcome, detail = '' }) => `${startMs} ${actor} ${does}: ${outcome} ${detail}`,
+    )
+    .join('\n')
+}
