@@ -12,7 +12,6 @@ const config: KnipConfig = {
     ...(await entryPoints()).values(),
     '.ci/count.mjs',
     'scripts/*.ts',
-    'bench/claims.ts',
     'examples/*.ts',
     'examples/mongodb/*.ts',
     'test/**/*.test.ts',

@@ -4,7 +4,8 @@ import { build } from 'esbuild'
 import { entryPoints } from '../test/shape/public-names.ts'
 
 /*
- * Bundles what was built the way a user's bundler would, and says what the main entry weighs and what is loaded.
+ * Bundles what was built the way a user's bundler would, and says what the main entry weighs and what is loaded. What is
+ * imported only on demand (inspect, attest) is not counted.
  *
  * Nothing but Node's own modules may be loaded: a driver in the bundle would be a driver in everybody's bundle.
  */
@@ -14,6 +15,7 @@ const built = [...(await entryPoints()).values()].map((source) =>
   source.replace(/^src/, 'dist').replace(/ts$/, 'js'),
 )
 const { outputFiles, metafile } = await build({
+  splitting: true,
   entryPoints: built,
   bundle: true,
   minify: true,

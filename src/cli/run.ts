@@ -1,26 +1,38 @@
-import { CliUsageError, type Command, type Outcome } from './command.ts'
+import { parseCall } from './call.ts'
+import { CliUsageError, exitCodes, type Command, type Outcome, type Terminal } from './command.ts'
+import { doctor } from './doctor.ts'
+import { explain } from './explain.ts'
+import { inspect } from './inspect.ts'
+import { matrix } from './matrix.ts'
 import { schema } from './schema.ts'
+import { verify } from './verify.ts'
+import { usageOf, usageOfCommand } from './usage.ts'
 
-const commands: readonly Command[] = [schema]
+/** The one list of commands. */
+const commands: readonly Command[] = [verify, doctor, explain, inspect, matrix, schema]
 
-/** Does what a command line asks for, without the name of the program. Exit code 2: it was not understood. */
-export async function runCli(args: readonly string[]): Promise<Outcome> {
+/** Does what a command line asks for, without the name of the program. */
+export async function runCli(args: readonly string[], terminal: Terminal): Promise<Outcome> {
   const [name, ...rest] = args
-  if (args.includes('--help') || args.includes('-h')) return { text: usage(), exitCode: 0 }
+  const command = commands.find((one) => one.name === name)
+  if (args.includes('--help') || args.includes('-h')) {
+    return {
+      text: command === undefined ? usageOf(commands) : usageOfCommand(command),
+      exitCode: exitCodes.ok,
+    }
+  }
   try {
-    return await commandNamed(name).run(rest)
+    if (command === undefined) throw new CliUsageError(unknownCommand(name))
+    return await command.run(parseCall(command, rest, terminal))
   } catch (error) {
     if (!isUsageError(error)) throw error
-    return { text: `${error.message}\n\n${usage()}`, exitCode: 2 }
+    const usage = command === undefined ? usageOf(commands) : usageOfCommand(command)
+    return { text: `${error.message}\n\n${usage}`, exitCode: exitCodes.usage }
   }
 }
 
-function commandNamed(name: string | undefined): Command {
-  const command = commands.find((one) => one.name === name)
-  if (command !== undefined) return command
-  throw new CliUsageError(
-    name === undefined ? 'holdfast: name a command' : `holdfast: ${JSON.stringify(name)} is no command`,
-  )
+function unknownCommand(name: string | undefined): string {
+  return name === undefined ? 'holdfast: name a command' : `holdfast: ${JSON.stringify(name)} is no command`
 }
 
 /** Ours, or that of Node's parser, which says which option it does not know. */
@@ -31,13 +43,5 @@ function isUsageError(error: unknown): error is Error {
     'code' in error &&
     typeof error.code === 'string' &&
     error.code.startsWith('ERR_PARSE_ARGS_')
-  )
-}
-
-function usage(): string {
-  const lines = commands.map((command) => [`holdfast ${command.name} ${command.parameters}`, command.summary])
-  const width = Math.max(...lines.map(([call = '']) => call.length))
-  return ['Usage:', ...lines.map(([call = '', summary]) => `  ${call.padEnd(width)}  ${summary}`), ''].join(
-    '\n',
   )
 }

@@ -1,5 +1,3 @@
-import { parseArgs } from 'node:util'
-
 import { isSql, type Statement } from '../core/statement.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import { registry, type DialectName } from '../registry.ts'
@@ -10,12 +8,11 @@ export const schema: Command = {
   name: 'schema',
   parameters: '<dialect>',
   summary: `Print the migration that makes Holdfast's tables: ${Object.keys(registry).join(', ')}`,
-  run: (args) => ({ text: migration(dialectIn(args)), exitCode: 0 }),
+  options: {},
+  run: ({ positionals }) => ({ text: migration(dialectIn(positionals)), exitCode: 0 }),
 }
 
-function dialectIn(args: readonly string[]): Dialect {
-  const { positionals } = parseArgs({ args: [...args], allowPositionals: true, options: {} })
-  const [name, ...rest] = positionals
+function dialectIn([name, ...rest]: readonly string[]): Dialect {
   if (name === undefined) throw new CliUsageError('schema: name a dialect')
   if (rest.length > 0) throw new CliUsageError(`schema: one dialect at a time, and no ${rest.join(' ')}`)
   if (!isDialectName(name)) throw new CliUsageError(`schema: ${JSON.stringify(name)} is no dialect`)

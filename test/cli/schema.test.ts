@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 
-import { runCli } from '../../src/cli/run.ts'
 import { readAnswer, type Statement } from '../../src/core/statement.ts'
 import { registry, type DialectName } from '../../src/registry.ts'
 import { describeEngines } from '../engines/use.ts'
+import { cli } from './terminal.ts'
 
 describeEngines((context) => {
   test('the printed migration makes what a lease needs, and once more is harmless', async () => {
@@ -13,7 +13,7 @@ describeEngines((context) => {
     const [take] = lease.acquire({ name: 'hl:x', owner: 'o', ttlMs: 60_000 })
     const session = await context.engine.open()
     try {
-      const statements = statementsIn((await runCli(['schema', context.name])).text)
+      const statements = statementsIn((await cli(['schema', context.name])).text)
       expect(statements.length).toBeGreaterThan(0)
       if (take !== undefined && 'sql' in take) await expect(session.run(take)).rejects.toThrow(/_leases/)
       for (let round = 1; round <= 2; round += 1) {
@@ -41,7 +41,7 @@ describe('holdfast schema', () => {
   test.each(Object.keys(registry) as DialectName[])(
     'prints for %s what is made on demand',
     async (dialect) => {
-      const { text, exitCode } = await runCli(['schema', dialect])
+      const { text, exitCode } = await cli(['schema', dialect])
       const [comment, ...lines] = text.trimEnd().split('\n')
       expect(exitCode).toBe(0)
       expect(comment).toContain(registry[dialect].title)
@@ -60,7 +60,7 @@ describe('holdfast schema', () => {
     ['two dialects', ['schema', 'sqlite', 'duckdb'], /one dialect at a time/],
     ['an unknown option', ['schema', '--force', 'sqlite'], /--force/],
   ])('given %s, says so, shows the usage and ends with 2', async (_, args, message) => {
-    const { text, exitCode } = await runCli(args)
+    const { text, exitCode } = await cli(args)
     expect(text).toMatch(message)
     expect(text).toContain('holdfast schema <dialect>')
     expect(exitCode).toBe(2)
@@ -69,7 +69,7 @@ describe('holdfast schema', () => {
   test.each([[['--help']], [['-h']], [['schema', '--help']]])(
     '%j shows the usage and is no error',
     async (args) => {
-      const { text, exitCode } = await runCli(args)
+      const { text, exitCode } = await cli(args)
       expect(text).toMatch(/^Usage:/)
       expect(exitCode).toBe(0)
     },

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
+import { createRequire, isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -47,7 +47,7 @@ export async function printedBy(program: string): Promise<string> {
   try {
     const file = join(folder, 'program.mts')
     await writeFile(file, resolveImports(program))
-    return (await run(process.execPath, [tsx, file])).stdout
+    return (await run(process.execPath, [tsx, file], { cwd: folder })).stdout
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
@@ -58,6 +58,7 @@ function resolveImports(program: string): string {
 }
 
 function locate(name: string): string {
+  if (isBuiltin(name)) return name
   if (name === 'holdfast') return new URL('src/index.ts', root).href
   const [, entry] = /^holdfast\/(.+)$/.exec(name) ?? []
   return entry === undefined

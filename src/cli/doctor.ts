@@ -1,0 +1,80 @@
+import { classifyError } from '../classify.ts'
+import { ConnectError, openUrl } from '../connect/open.ts'
+import type { Attestation, QueueIndex } from '../core/attestation.ts'
+import { LockUsageError } from '../core/errors.ts'
+import { meet } from '../locks.ts'
+import { CliUsageError, exitCodes, type Call, type Command, type Outcome } from './command.ts'
+import { queueIn } from './doctor-queue.ts'
+import { renderAttestation } from './doctor-render.ts'
+import { painterFor } from './inspect-text.ts'
+
+/** Tries every lock on a server, and says what is wrong with it. */
+export const doctor: Command = {
+  name: 'doctor',
+  parameters: '<url>',
+  summary: 'Try each lock on a server with two connections, and say what its settings make of it',
+  options: {
+    json: { type: 'boolean', summary: 'Print what was found as JSON' },
+    queue: {
+      type: 'string',
+      multiple: true,
+      value: '<table:column,column>',
+      summary: 'A table that is used as a queue, and the columns that a claim filters and then orders by',
+    },
+  },
+  run: async (call) => {
+    const { url, queues } = read(call)
+    try {
+      return outcomeOf(await examine(url, queues, call.terminal.signal), call)
+    } catch (error) {
+      if (call.terminal.signal.aborted) return { text: 'doctor: interrupted\n', exitCode: exitCodes.failed }
+      return failed(error)
+    }
+  },
+}
+
+function read(call: Call): { readonly url: string; readonly queues: readonly QueueIndex[] } {
+  const [url, ...rest] = call.positionals
+  if (url === undefined) throw new CliUsageError('doctor: name the address of a database')
+  if (rest.length > 0) throw new CliUsageError('doctor: one address at a time')
+  return { url, queues: call.texts('queue').map(queueIn) }
+}
+
+async function examine(
+  url: string,
+  queues: readonly QueueIndex[],
+  signal: AbortSignal,
+): Promise<Attestation> {
+  const open = await openUrl(url, 2)
+  try {
+    return await meet(open.sessions, open.dialects).shared.attest({ queues, signal })
+  } finally {
+    await open.close()
+  }
+}
+
+function outcomeOf(attestation: Attestation, { terminal, flag }: Call): Outcome {
+  const layout = { columns: terminal.columns, paint: painterFor(terminal.hasColour) }
+  const text = flag('json')
+    ? `${JSON.stringify(attestation, undefined, 2)}\n`
+    : renderAttestation(attestation, layout)
+  if (isWell(attestation)) return { text, exitCode: exitCodes.ok }
+  // a report is an answer, and goes where answers go
+  terminal.write(text)
+  return { text: '', exitCode: exitCodes.failed }
+}
+
+/** Nothing is worth less than it seems, and nothing was found that makes locks impossible. */
+export function isWell({ capabilities, findings }: Attestation): boolean {
+  return (
+    capabilities.every(({ observed }) => observed !== 'broken') &&
+    findings.every(({ severity }) => severity !== 'error')
+  )
+}
+
+function failed(error: unknown): Outcome {
+  const isLost = classifyError(error).kind === 'connection-lost'
+  if (!isLost && !(error instanceof ConnectError) && !(error instanceof LockUsageError)) throw error
+  const what = isLost ? 'the database can no longer be reached' : (error as Error).message
+  return { text: `doctor: ${what}\n`, exitCode: exitCodes.unreachable }
+}

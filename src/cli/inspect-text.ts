@@ -1,0 +1,67 @@
+import { styleText } from 'node:util'
+
+export interface Layout {
+  readonly columns: number
+  readonly paint: Paint
+}
+
+/** What a piece of text stands for, and so how it looks where there are colours. */
+export type Tone = 'name' | 'waiting' | 'danger' | 'quiet'
+export type Paint = (tone: Tone, text: string) => string
+
+const formats: Readonly<Record<Tone, Parameters<typeof styleText>[0]>> = {
+  name: 'bold',
+  waiting: 'yellow',
+  danger: 'red',
+  quiet: 'gray',
+}
+
+export function painterFor(hasColour: boolean): Paint {
+  if (!hasColour) return (_, text) => text
+  return (tone, text) => styleText(formats[tone], text, { validateStream: false })
+}
+
+/**
+ * Text of a stranger, safe to write to a terminal: what would move the cursor, change colours or turn the direction of
+ * writing is made visible instead.
+ */
+export function harmless(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (character) => {
+    const code = character.codePointAt(0) ?? 0
+    if (code < 0x20) return String.fromCodePoint(0x2400 + code)
+    return code === 0x7f ? '\u2421' : `\\u{${code.toString(16)}}`
+  })
+}
+
+/** The first line that says something, on at most so many columns. */
+export function firstLine(text: string, columns: number): string {
+  const lines = text.split(/\r\n|[\r\n]/).map((line) => line.replaceAll(/\s+/g, ' ').trim())
+  const [first = '', ...rest] = lines.filter((line) => line !== '')
+  return cut(rest.length > 0 ? `${harmless(first)} …` : harmless(first), columns)
+}
+
+export function cut(text: string, columns: number): string {
+  const characters = Array.from(text)
+  if (characters.length <= columns) return text
+  return `${characters.slice(0, Math.max(0, columns - 1)).join('')}…`
+}
+
+const units = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1000],
+] as const
+
+/** The two largest units that count: `3 min 5 s`. */
+export function duration(ms: number): string {
+  const whole = Math.max(0, Math.round(ms))
+  const first = units.findIndex(([, size]) => whole >= size)
+  const [unit, size] = units[first] ?? ['ms', 1]
+  const [smaller, step] = units[first + 1] ?? ['ms', 1]
+  const rest = Math.floor((whole % size) / step)
+  const isExact = first < 0 || unit === 's' || rest === 0
+  return isExact
+    ? `${Math.floor(whole / size)} ${unit}`
+    : `${Math.floor(whole / size)} ${unit} ${rest} ${smaller}`
+}

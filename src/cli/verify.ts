@@ -1,0 +1,136 @@
+import { writeFile } from 'node:fs/promises'
+
+import { createProgress } from '../conformance/reporters/progress.ts'
+import { reporters } from '../conformance/reporters/reporters.ts'
+import type { Report, SubjectReport } from '../conformance/report.ts'
+import { hasBroken, randomSeed, verifySubject, type VerifyProgress } from '../conformance/verify.ts'
+import { holdfastVersion } from '../conformance/version.ts'
+import { laws } from '../conformance/laws.ts'
+import { exitCodes, type Command, type Outcome, type Terminal } from './command.ts'
+import { subjectsFor, type OpenSubject } from './verify-subjects.ts'
+import { readVerifyOptions, verifyOptions, type ReportOutput, type VerifyRequest } from './verify-options.ts'
+
+/** Runs the laws on databases that are made for it, and says what each lock is worth there. */
+export const verify: Command = {
+  name: 'verify',
+  parameters: '[url...]',
+  summary: 'Prove what each lock really does on these servers; without an address, on the embedded engines',
+  options: verifyOptions,
+  run: async (call) => {
+    if (call.flag('list')) return { text: lawList(), exitCode: exitCodes.ok }
+    const request = readVerifyOptions(call)
+    const { terminal } = call
+    const subjects = await subjectsFor(call.positionals, request.useEmpty, terminal)
+    const report = await verifyAll(subjects, request, terminal)
+    await writeReports(report, request.outputs, terminal)
+    return outcomeOf(report, terminal)
+  },
+}
+
+async function verifyAll(
+  subjects: readonly OpenSubject[],
+  request: VerifyRequest,
+  terminal: Terminal,
+): Promise<Report> {
+  const began = performance.now()
+  const startedAt = new Date().toISOString()
+  const { seed = randomSeed() } = request
+  const tell = progressOf(terminal, subjects.length)
+  const reports: SubjectReport[] = []
+  for (const open of subjects) {
+    const isOver = terminal.signal.aborted || (request.bail && reports.some(hasBroken))
+    const chosen = isOver ? [] : request.laws
+    const report = await verifyOne(open, { ...request, seed, laws: chosen }, { terminal, tell: tell.next() })
+    reports.push(report)
+  }
+  tell.end()
+  const tookMs = Math.round(performance.now() - began)
+  return { version: holdfastVersion, startedAt, tookMs, seed, subjects: reports }
+}
+
+interface Watching {
+  readonly terminal: Terminal
+  readonly tell: (progress: VerifyProgress) => void
+}
+
+/** What was made for a subject is removed whatever happens. */
+async function verifyOne(
+  open: OpenSubject,
+  { laws: chosen, repeat, timeoutMs, bail, seed }: VerifyRequest & { readonly seed: number },
+  { terminal: { signal }, tell }: Watching,
+): Promise<SubjectReport> {
+  const subject = await open()
+  if ('error' in subject) return { ...nothingSeen(subject.title), error: subject.error }
+  const options = { laws: chosen, repeat, seed, timeoutMs, bail, signal, onProgress: tell }
+  let report: SubjectReport
+  try {
+    report = await verifySubject(subject, options)
+  } catch (error) {
+    if (!signal.aborted) throw error
+    report = { ...nothingSeen(subject.title), adapter: subject.adapter, error: 'interrupted' }
+  }
+  try {
+    await subject.drop()
+    return report
+  } catch (error) {
+    const words = error instanceof Error ? error.message : String(error)
+    return { ...report, error: [report.error, words].filter(Boolean).join('; ') }
+  }
+}
+
+/** A subject on which nothing was run. */
+function nothingSeen(title: string): SubjectReport {
+  return { title, adapter: '', dialect: '', version: '', tookMs: 0, results: [], matrix: [] }
+}
+
+/** One line for all subjects: each has as many laws. */
+function progressOf(
+  terminal: Terminal,
+  subjects: number,
+): { readonly next: () => (progress: VerifyProgress) => void; readonly end: () => void } {
+  const began = performance.now()
+  const progress = createProgress(terminal)
+  let before = -1
+  let broken = 0
+  return {
+    next: () => {
+      before += 1
+      const brokenBefore = broken
+      return ({ subject, law = 'done', done, total, broken: now }) => {
+        broken = brokenBefore + now
+        const all = { done: before * total + done, total: subjects * total, broken }
+        const elapsedMs = performance.now() - began
+        terminal.progress(progress.step({ ...all, law, subject, elapsedMs }))
+      }
+    },
+    end: () => terminal.progress(progress.end()),
+  }
+}
+
+async function writeReports(
+  report: Report,
+  outputs: readonly ReportOutput[],
+  terminal: Terminal,
+): Promise<void> {
+  for (const { reporter, file } of outputs) {
+    if (file === undefined) terminal.write(reporters[reporter](report, terminal))
+    else await writeFile(file, reporters[reporter](report, { columns: 120, hasColour: false }))
+  }
+}
+
+function outcomeOf({ subjects }: Report, { signal }: Terminal): Outcome {
+  const exitCode = signal.aborted
+    ? exitCodes.interrupted
+    : subjects.some(hasBroken)
+      ? exitCodes.failed
+      : subjects.some(({ error }) => error !== undefined)
+        ? exitCodes.unreachable
+        : exitCodes.ok
+  return { text: '', exitCode }
+}
+
+function lawList(): string {
+  return laws
+    .map(({ id, features, says }) => `${id.padEnd(4)} ${features.join(', ')}\n     ${says}\n`)
+    .join('')
+}

@@ -1,0 +1,25 @@
+import type { Outcome } from '../../src/cli/command.ts'
+import { runCli } from '../../src/cli/run.ts'
+
+/** What a command line has printed. */
+export interface Printed extends Outcome {
+  /** What was written while it ran, and then its last word. */
+  readonly output: string
+  readonly progress: string
+}
+
+/** Runs a command line in this process, on a screen that nobody watches. */
+export async function cli(args: readonly string[], signal = new AbortController().signal): Promise<Printed> {
+  let output = ''
+  let progress = ''
+  const outcome = await runCli(args, {
+    write: (text) => void (output += text),
+    progress: (text) => void (progress += text),
+    isInteractive: false,
+    isScreen: false,
+    hasColour: false,
+    columns: 100,
+    signal,
+  })
+  return { ...outcome, output: output + outcome.text, progress }
+}

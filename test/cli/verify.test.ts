@@ -1,0 +1,128 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { describe, expect, test } from 'vitest'
+
+import type { Report } from '../../src/conformance/report.ts'
+import { connectPostgres } from '../engines/postgres-session.ts'
+import { describeEngines, startPrivate, until } from '../engines/use.ts'
+import { cli } from './terminal.ts'
+
+/** The scratch databases that a PostgreSQL server has. */
+async function scratchOn(url: string): Promise<readonly string[]> {
+  const client = await connectPostgres(url)
+  try {
+    const { rows } = await client.query<{ name: string }>(
+      "SELECT datname AS name FROM pg_database WHERE datname LIKE 'holdfast_verify_%'",
+    )
+    return rows.map(({ name }) => name)
+  } finally {
+    await client.end()
+  }
+}
+
+describe('holdfast verify', () => {
+  test('without an address runs the laws on the embedded engines, and prints the matrix', async () => {
+    const { output, exitCode, progress } = await cli(['verify', '--law', 'R1', '--law', 'N1'])
+    expect(output).toMatch(/^row-exclusive +stronger 1 +emulated 1/m)
+    expect(output).toMatch(/4 laws on \d databases: 3 hold, 0 broken/)
+    expect(progress).toContain('SQLite, embedded')
+    expect(exitCode).toBe(0)
+  })
+
+  test('writes reports into files, each in its own form', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'holdfast-reports-'))
+    try {
+      const names = ['json', 'junit', 'markdown', 'html'] as const
+      const reporters = names.flatMap((name) => ['--reporter', `${name}:${join(folder, name)}`])
+      const { output, exitCode } = await cli(['verify', '--law', 'R1', '--seed', '7', ...reporters])
+      expect({ output, exitCode }).toEqual({ output: '', exitCode: 0 })
+      const text = (name: string): Promise<string> => readFile(join(folder, name), 'utf8')
+      const report = JSON.parse(await text('json')) as Report
+      expect(report).toMatchObject({ seed: 7, subjects: [{ results: [{ id: 'R1', verdict: 'holds' }] }, {}] })
+      expect(await text('junit')).toMatch(/^<\?xml/)
+      expect(await text('markdown')).toMatch(/\| row-exclusive/)
+      expect(await text('html')).toMatch(/^<!doctype html>/i)
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+
+  test('lists the laws', async () => {
+    const { output, exitCode } = await cli(['verify', '--list'])
+    expect(output).toMatch(/^R1 +row-exclusive$/m)
+    expect(exitCode).toBe(0)
+  })
+
+  test.each([
+    ['an unknown law', ['--law', 'Z9'], /no law "Z9"/],
+    ['an unknown category', ['--category', 'rows'], /"rows" is not one of row-exclusive/],
+    ['an unknown reporter', ['--reporter', 'pdf'], /"pdf" is not one of terminal/],
+    ['no number', ['--repeat', 'often'], /--repeat: "often" is not a whole number/],
+    ['an option that is none', ['--laws'], /--laws/],
+    ['an empty database without an address', ['--use-empty'], /give the address/],
+  ])('refuses %s', async (_, args, message) => {
+    const { output, exitCode } = await cli(['verify', ...args])
+    expect(output).toMatch(message)
+    expect(exitCode).toBe(2)
+  })
+
+  test.each([
+    ['an unknown kind of address', 'redis://localhost', /postgres:/],
+    ['no address at all', 'localhost', /postgres:/],
+    [
+      'a server that is not there',
+      'postgres://u:hidden@127.0.0.1:1/x',
+      /cannot reach\s+postgres:..127\.0\.0\.1:1/,
+    ],
+  ])('says what is wrong with %s, and ends with 3', async (_, url, message) => {
+    const { output, exitCode } = await cli(['verify', url])
+    expect(output).toMatch(message)
+    expect(output).not.toContain('hidden')
+    expect(exitCode).toBe(3)
+  })
+})
+
+describeEngines(
+  (context) => {
+    test('leaves no database behind', async () => {
+      const before = await scratchOn(context.server.url)
+      const { output, exitCode } = await cli(['verify', context.server.url, '--law', 'R1'])
+      expect(output).toContain('1 law on 1 database: 1 hold, 0 broken')
+      expect(exitCode).toBe(0)
+      expect(await scratchOn(context.server.url)).toEqual(before)
+    })
+
+    test('that is interrupted leaves no database behind, and ends with 130', async () => {
+      const before = await scratchOn(context.server.url)
+      const interrupt = new AbortController()
+      const running = cli(['verify', context.server.url, '--law', 'R', '--repeat', '100'], interrupt.signal)
+      await until(
+        async () => (await scratchOn(context.server.url)).length > before.length,
+        'a database for the laws',
+      )
+      interrupt.abort(new Error('interrupted'))
+      const { exitCode, output } = await running
+      expect(output).toContain('interrupted')
+      expect(exitCode).toBe(130)
+      expect(await scratchOn(context.server.url)).toEqual(before)
+    })
+
+    test('on a server that dies meanwhile says so, names what is left, and ends with 3', async ({ skip }) => {
+      const own = await startPrivate('postgres')
+      if ('unavailable' in own) return skip(own.unavailable)
+      const { url } = own.server
+      const running = cli(['verify', url, '--law', 'R', '--repeat', '100'])
+      await until(async () => (await scratchOn(url)).length > 0, 'a database for the laws')
+      const [name = 'none'] = await scratchOn(url)
+      await own.stop()
+      const { exitCode, output } = await running
+      expect(output).toContain('cannot reach')
+      expect(output).toContain(name)
+      expect(output).not.toContain('BROKEN')
+      expect(exitCode).toBe(3)
+    })
+  },
+  { only: ['postgres'] },
+)
