@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { build } from 'esbuild'
+import { build, type Plugin } from 'esbuild'
 
 import { entryPoints } from '../test/shape/public-names.ts'
 
@@ -14,8 +14,19 @@ const maxBytes = 25_000
 const built = [...(await entryPoints()).values()].map((source) =>
   source.replace(/^src/, 'dist').replace(/ts$/, 'js'),
 )
+
+/** Leaves out what is loaded only when somebody asks for it. */
+const onDemand: Plugin = {
+  name: 'on-demand',
+  setup: ({ onResolve }) => {
+    onResolve({ filter: /^\./ }, ({ kind, path }) =>
+      kind === 'dynamic-import' ? { path, external: true } : undefined,
+    )
+  },
+}
+
 const { outputFiles, metafile } = await build({
-  splitting: true,
+  plugins: [onDemand],
   entryPoints: built,
   bundle: true,
   minify: true,
@@ -36,7 +47,7 @@ console.log(
 
 const strangers = Object.entries(metafile.inputs).flatMap(([file, { imports }]) =>
   imports
-    .filter(({ path, external }) => external === true && !path.startsWith('node:'))
+    .filter(({ path, external }) => external === true && !/^(?:node:|\.)/.test(path))
     .map(({ path }) => `${file} loads ${path}`),
 )
 for (const stranger of strangers) console.error(stranger)

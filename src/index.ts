@@ -1,3 +1,11 @@
+export type {
+  Attestation,
+  AttestedCapability,
+  AttestOptions,
+  Finding,
+  QueueIndex,
+  Severity,
+} from './core/attestation.ts'
 export { categories, categoryMeaning, isCategory, type Category } from './core/category.ts'
 export type { Classification, ErrorLike, ErrorMeaning, ErrorTable } from './core/classification.ts'
 export {
@@ -19,6 +27,15 @@ export {
   UnsupportedLockError,
   type LockErrorCode,
 } from './core/errors.ts'
+export type {
+  InspectOptions,
+  Inspection,
+  LeaseSeen,
+  LockKind,
+  LockSeen,
+  SessionSeen,
+  WaitSeen,
+} from './core/inspection.ts'
 export { canonicalKey, type CanonicalKey, type KeyPart, type LockKey, type RawKey } from './core/key.ts'
 export { rawHashtextKey, rawInt32PairKey, rawInt64Key, rawNameKey } from './core/raw-key.ts'
 export {
@@ -71,6 +88,7 @@ export {
 } from './core/support.ts'
 export { parseVersion, type Version } from './core/version.ts'
 export type { BuiltinDialect, Dialect, Emitter } from './dialects/dialect.ts'
+export type { DialectTools, Examination, Fixture, Inspector, Question, Replies } from './dialects/tools.ts'
 export { classifyError, type ClassifyOptions } from './classify.ts'
 export { emit, type ServerKind } from './emit.ts'
 export { explain } from './explain.ts'

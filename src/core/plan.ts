@@ -44,6 +44,8 @@ export interface Waiting {
   readonly by: 'server' | 'statement' | 'transaction' | 'nobody'
   /** Absent: until the lock is free. */
   readonly timeoutMs?: number
+  /** The shortest wait that the engine has, for somebody who asked for none: its end is a refusal, and no timeout. */
+  readonly isRefusal?: boolean
 }
 
 /** The usual reading of a request: `by` waits for as long as was asked, or nobody does. */

@@ -69,7 +69,7 @@ function readRefusal(error: unknown, { waiting }: Plan, taking: Taking): Error |
     kind === 'lock-not-available' || kind === 'lock-timeout' || kind === 'write-conflict' || kind === 'busy'
   if (!isHeld) return undefined
   if (waiting.by === 'transaction') return new LockContention(waiting.timeoutMs, error)
-  if (waiting.by === 'server') {
+  if (waiting.by === 'server' && waiting.isRefusal !== true) {
     return waiting.timeoutMs === undefined || kind === 'write-conflict'
       ? undefined
       : timedOut(waiting.timeoutMs, taking, error)

@@ -29,8 +29,8 @@ function row(request: CheckedRow, version: Version): PlanDraft | Unsupported {
 export const mysql: BuiltinDialect<'mysql', 'table'> = {
   name: 'mysql',
   title: 'MySQL',
-  // Before 5.7.5 a second GET_LOCK released the first.
-  versions: { oldest: '5.7.5', assumed: '8.4' },
+  // Before, a second GET_LOCK released the first. (It came with 5.7.5; the first release for everybody was 5.7.9.)
+  versions: { oldest: '5.7', assumed: '8.4' },
   readVersion: parseVersion,
   cells: {
     'row-exclusive': row,

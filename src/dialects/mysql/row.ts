@@ -45,8 +45,10 @@ function waitChoice(wait: CheckedRow['wait'], traits: RowTraits): WaitChoice {
   const timeoutMs = wait === 'nowait' ? 1 : wait.timeoutMs
   if (timeoutMs >= 1000) return serverWait(timeoutMs, traits)
   if (!traits.hasNowait) {
+    const shortest = serverWait(1000, traits)
     return {
-      ...serverWait(1000, traits),
+      ...shortest,
+      waiting: { ...shortest.waiting, isRefusal: wait === 'nowait' },
       support: emulated('row', 'the shortest wait for a row is one second'),
     }
   }
