@@ -1,5 +1,4 @@
-import { createServer } from 'node:net'
-
+import { canListen } from '../../src/connect/embedded/free-port.ts'
 import { tryHoldName } from './held-name.ts'
 
 const FIRST = 20_000
@@ -19,12 +18,4 @@ export async function freePort(): Promise<number> {
     await giveBack()
   }
   throw new Error(`no free port found between ${FIRST} and ${LAST}`)
-}
-
-function canListen(port: number): Promise<boolean> {
-  const probe = createServer()
-  return new Promise((resolve) => {
-    probe.once('error', () => resolve(false))
-    probe.listen({ port, host: '127.0.0.1', exclusive: true }, () => probe.close(() => resolve(true)))
-  })
 }

@@ -43,10 +43,7 @@ function matrix(report: Report, columns: number, paint: Paint): readonly string[
   const subjects = subjectsOf(report)
   const features = featuresOf(report)
   if (features.length === 0) return []
-  const heads = subjects.map(({ name, server }) => [
-    ...wrap(visible(name), headWidth),
-    ...(server === '' ? [] : wrap(visible(server), headWidth)),
-  ])
+  const heads = headsOf(subjects).map((lines) => lines.flatMap((line) => wrap(visible(line), headWidth)))
   const height = Math.max(...heads.map((head) => head.length))
   const headRows = Array.from({ length: height }, (_, index): readonly TextCell[] => [
     { text: '' },
@@ -54,6 +51,15 @@ function matrix(report: Report, columns: number, paint: Paint): readonly string[
   ])
   const rows = features.map((feature) => row(feature, subjects))
   return [...textTable([...headRows, ...rows], columns, paint), '', paint('gray', legend)]
+}
+
+/** What a column is called: the server and the way to it, and its whole name where that is not enough. */
+function headsOf(subjects: readonly NamedSubject[]): readonly (readonly string[])[] {
+  const short = subjects.map(({ server, adapter }) => [server, `through ${adapter}`])
+  const isUnclear = new Set(short.map((lines) => lines.join())).size < short.length
+  return subjects.map(({ name, server }, index) =>
+    isUnclear || server === '' ? [name, server] : (short[index] ?? []),
+  )
 }
 
 function row(feature: Feature, subjects: readonly NamedSubject[]): readonly TextCell[] {

@@ -13,7 +13,8 @@ export async function freePort(): Promise<number> {
   throw new Error(`no free port between ${first} and ${last}`)
 }
 
-function canListen(port: number): Promise<boolean> {
+/** Whether nobody listens on a port of 127.0.0.1. */
+export function canListen(port: number): Promise<boolean> {
   const probe = createServer()
   return new Promise((resolve) => {
     probe.once('error', () => resolve(false))
