@@ -7,6 +7,9 @@ import { runLaw } from '../../src/conformance/run-law.ts'
 import { describeEngines } from '../engines/use.ts'
 import { adaptersOf, subjectOf } from './subjects.ts'
 
+/** How often each law is run. */
+const runs = Number(process.env.HOLDFAST_LAW_RUNS ?? 1)
+
 /**
  * One spec for each law, engine and adapter, and one for its control.
  *
@@ -23,10 +26,16 @@ export function describeLaws(laws: readonly Law[]): void {
         afterAll(() => ground.close())
 
         for (const law of laws) {
-          test(`${law.id}: ${law.says}`, async () => {
-            const { verdict, reason, trace } = await runLaw(ground, law)
-            expect(verdict, `${reason}\n${timeline(trace)}`).not.toBe('broken')
-          })
+          test(
+            `${law.id}: ${law.says}`,
+            async () => {
+              for (let run = 1; run <= runs; run += 1) {
+                const { verdict, reason, trace } = await runLaw(ground, law, { seed: run })
+                expect(verdict, `${reason}\n${timeline(trace)}`).not.toBe('broken')
+              }
+            },
+            30_000 * runs,
+          )
 
           if (adapter === 'kysely') continue
           test(`${law.id} does not hold for who ${law.control.does}`, async () => {

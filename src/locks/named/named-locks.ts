@@ -93,7 +93,8 @@ export function createNamedLocks<Tx>(
 /** Every lock with a name is planned, however it is asked for. */
 function remembering(planFor: NamedLocking['planFor']): NamedLocking['planFor'] {
   return (server, request) => {
-    knownKeys.remember(request.key)
-    return planFor(server, request)
+    const plan = planFor(server, request)
+    knownKeys.remember(request.key) // which is a key indeed, since it could be planned
+    return plan
   }
 }
