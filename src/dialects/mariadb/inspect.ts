@@ -4,7 +4,7 @@ import { leaseQuestion, readLeases } from '../inspect-lease.ts'
 import { blockQuestions, reportedLocks, withTransactions } from '../mysql/inspect-blocks.ts'
 import { metadataLocks, metadataQuestion } from '../mysql/inspect-metadata.ts'
 import { reportedTransactions } from '../mysql/inspect-report.ts'
-import { inspector as mysql, isInScope, stateOf } from '../mysql/inspect.ts'
+import { inspector as ofTheFamily, isInScope, stateOf } from '../mysql/inspect.ts'
 import { nowMs } from '../mysql/lease.ts'
 import { sql } from '../sql.ts'
 import type { Inspector, Question, Replies } from '../tools.ts'
@@ -36,7 +36,7 @@ SELECT t.PROCESSLIST_ID AS id, x.TIMER_WAIT DIV 1000000000 AS transaction_ms,
 
 /** The performance_schema is off by default, so nothing rests on it alone. */
 export const inspector: Inspector = {
-  ...mysql,
+  ...ofTheFamily,
   questions: (scope) => ({
     sessions: sessions(scope),
     details,

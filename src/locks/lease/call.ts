@@ -112,7 +112,7 @@ async function enter<Tx>(port: Port<Tx>, signal: AbortSignal): Promise<Visit<Tx>
 }
 
 function busyDatabase(cause: Error): RetryableTransactionError {
-  const message = 'the database is being written to by another transaction of this process'
+  const message = "another transaction of this process, perhaps the caller's own, has its connection to write"
   return new RetryableTransactionError('busy', message, { cause })
 }
 

@@ -86,7 +86,8 @@ async function takeInTurn<Tx>(shop: LeaseShop<Tx>, asked: LeaseAsked): Promise<G
     return await poll({ shop, asked, deadline, attendance })
   } catch (error) {
     if (asked.signal?.aborted === true || !deadline.isPast()) throw error
-    const why = error instanceof NoConnectionError ? ` (${error.message})` : ''
+    const isTold = error instanceof NoConnectionError || error instanceof RetryableTransactionError
+    const why = isTold ? ` (${error.message})` : ''
     throw new LockTimeoutError(`the lease ${asked.name} did not come free in ${timeoutMs} ms${why}`, {
       cause: error,
     })
