@@ -18,8 +18,8 @@ const built = [...(await entryPoints()).values()].map((source) =>
 /** Leaves out what is loaded only when somebody asks for it. */
 const onDemand: Plugin = {
   name: 'on-demand',
-  setup: ({ onResolve }) => {
-    onResolve({ filter: /^\./ }, ({ kind, path }) =>
+  setup: (bundling) => {
+    bundling.onResolve({ filter: /^\./ }, ({ kind, path }) =>
       kind === 'dynamic-import' ? { path, external: true } : undefined,
     )
   },
