@@ -1,12 +1,11 @@
-import { classifyError } from '../classify.ts'
-import { ConnectError, openUrl } from '../connect/open.ts'
+import { openUrl } from '../connect/open.ts'
 import type { Attestation, QueueIndex } from '../core/attestation.ts'
-import { LockUsageError } from '../core/errors.ts'
 import { meet } from '../locks.ts'
-import { CliUsageError, exitCodes, type Call, type Command, type Outcome } from './command.ts'
+import { exitCodes, type Call, type Command, type Outcome } from './command.ts'
 import { queueIn } from './doctor-queue.ts'
 import { renderAttestation } from './doctor-render.ts'
 import { painterFor } from './inspect-text.ts'
+import { oneAddress, unreachable } from './one-address.ts'
 
 /** Tries every lock on a server, and says what is wrong with it. */
 export const doctor: Command = {
@@ -27,16 +26,15 @@ export const doctor: Command = {
     try {
       return outcomeOf(await examine(url, queues, call.terminal.signal), call)
     } catch (error) {
-      if (call.terminal.signal.aborted) return { text: 'doctor: interrupted\n', exitCode: exitCodes.failed }
-      return failed(error)
+      if (call.terminal.signal.aborted)
+        return { text: 'doctor: interrupted\n', exitCode: exitCodes.interrupted }
+      return unreachable('doctor', error)
     }
   },
 }
 
 function read(call: Call): { readonly url: string; readonly queues: readonly QueueIndex[] } {
-  const [url, ...rest] = call.positionals
-  if (url === undefined) throw new CliUsageError('doctor: name the address of a database')
-  if (rest.length > 0) throw new CliUsageError('doctor: one address at a time')
+  const url = oneAddress('doctor', call.positionals)
   return { url, queues: call.texts('queue').map(queueIn) }
 }
 
@@ -70,11 +68,4 @@ export function isWell({ capabilities, findings }: Attestation): boolean {
     capabilities.every(({ observed }) => observed !== 'broken') &&
     findings.every(({ severity }) => severity !== 'error')
   )
-}
-
-function failed(error: unknown): Outcome {
-  const isLost = classifyError(error).kind === 'connection-lost'
-  if (!isLost && !(error instanceof ConnectError) && !(error instanceof LockUsageError)) throw error
-  const what = isLost ? 'the database can no longer be reached' : (error as Error).message
-  return { text: `doctor: ${what}\n`, exitCode: exitCodes.unreachable }
 }

@@ -1,4 +1,4 @@
-import { styleText } from 'node:util'
+import { painter, type Style } from '../conformance/reporters/paint.ts'
 
 export interface Layout {
   readonly columns: number
@@ -9,7 +9,7 @@ export interface Layout {
 export type Tone = 'name' | 'waiting' | 'danger' | 'quiet'
 export type Paint = (tone: Tone, text: string) => string
 
-const formats: Readonly<Record<Tone, Parameters<typeof styleText>[0]>> = {
+const formats: Readonly<Record<Tone, Style>> = {
   name: 'bold',
   waiting: 'yellow',
   danger: 'red',
@@ -17,8 +17,8 @@ const formats: Readonly<Record<Tone, Parameters<typeof styleText>[0]>> = {
 }
 
 export function painterFor(hasColour: boolean): Paint {
-  if (!hasColour) return (_, text) => text
-  return (tone, text) => styleText(formats[tone], text, { validateStream: false })
+  const paint = painter(hasColour)
+  return (tone, text) => paint(formats[tone], text)
 }
 
 /**

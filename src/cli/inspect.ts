@@ -1,14 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-import { classifyError } from '../classify.ts'
-import { ConnectError, openUrl, type OpenUrl } from '../connect/open.ts'
-import { LockUsageError } from '../core/errors.ts'
+import { openUrl, type OpenUrl } from '../connect/open.ts'
 import type { InspectOptions, Inspection } from '../core/inspection.ts'
 import { meet } from '../locks.ts'
 import { CliUsageError, exitCodes, type Call, type Command, type Outcome, type Terminal } from './command.ts'
 import { keysIn } from './inspect-key.ts'
 import { renderInspection } from './inspect-render.ts'
 import { painterFor } from './inspect-text.ts'
+import { oneAddress, unreachable } from './one-address.ts'
 
 /** Shows who holds locks and who waits for them, once or again and again. */
 export const inspect: Command = {
@@ -37,7 +36,7 @@ export const inspect: Command = {
         await open.close()
       }
     } catch (error) {
-      if (!call.terminal.signal.aborted) return failed(error)
+      if (!call.terminal.signal.aborted) return unreachable('inspect', error)
       // to interrupt is how a watch ends
       return call.flag('watch')
         ? { text: '', exitCode: exitCodes.ok }
@@ -47,9 +46,7 @@ export const inspect: Command = {
 }
 
 function read(call: Call): { readonly url: string; readonly options: InspectOptions } {
-  const [url, ...rest] = call.positionals
-  if (url === undefined) throw new CliUsageError('inspect: name the address of a database')
-  if (rest.length > 0) throw new CliUsageError('inspect: one address at a time')
+  const url = oneAddress('inspect', call.positionals)
   if (call.number('every') !== undefined && !call.flag('watch'))
     throw new CliUsageError('--every: says how often --watch looks, and there is no --watch')
   const keys = call.texts('key').flatMap(keysIn)
@@ -87,11 +84,4 @@ function textOf(inspection: Inspection, { terminal, flag }: Call): string {
 
 function layoutOf({ columns, hasColour }: Terminal): Parameters<typeof renderInspection>[1] {
   return { columns, paint: painterFor(hasColour) }
-}
-
-function failed(error: unknown): Outcome {
-  const isLost = classifyError(error).kind === 'connection-lost'
-  if (!isLost && !(error instanceof ConnectError) && !(error instanceof LockUsageError)) throw error
-  const what = isLost ? 'the database can no longer be reached' : (error as Error).message
-  return { text: `inspect: ${what}\n`, exitCode: exitCodes.unreachable }
 }
