@@ -1,6 +1,7 @@
 import type { Attestation, AttestedCapability, Finding, Severity } from '../core/attestation.ts'
 import { isUnsupported } from '../core/support.ts'
-import { harmless, type Layout, type Tone } from './inspect-text.ts'
+import { visible } from '../conformance/reporters/visible.ts'
+import { type Layout, type Tone } from './inspect-text.ts'
 
 type Observed = AttestedCapability['observed']
 
@@ -27,7 +28,7 @@ const leastColumns = 40
 export function renderAttestation(attestation: Attestation, layout: Layout): string {
   const { dialect, version, capabilities, findings, tookMs } = attestation
   const columns = Math.max(leastColumns, layout.columns)
-  const head = `${layout.paint('name', harmless(`${dialect} ${version}`))}  ${summaryOf(attestation)}, ${tookMs} ms`
+  const head = `${layout.paint('name', visible(`${dialect} ${version}`))}  ${summaryOf(attestation)}, ${tookMs} ms`
   const width = Math.max(...capabilities.map(({ capability }) => capability.length))
   const blocks = [
     [head],
@@ -51,7 +52,7 @@ function capabilityLines(one: AttestedCapability, width: number, layout: Layout)
   const start = `  ${words[observed].padEnd(wordWidth)}  ${capability.padEnd(width)}  `
   const level = isUnsupported(claimed) || claimed.level === 'native' ? '' : ` (${claimed.level})`
   const time = tookMs === 0 ? '' : `, ${tookMs} ms`
-  const [first = '', ...rest] = wrap(`${harmless(detail)}${level}${time}`, layout.columns - start.length)
+  const [first = '', ...rest] = wrap(`${visible(detail)}${level}${time}`, layout.columns - start.length)
   const tone = tones[observed]
   const head =
     tone === undefined ? start : start.replace(words[observed], layout.paint(tone, words[observed]))
@@ -63,10 +64,10 @@ function findingLines(
   { columns, paint }: Layout,
 ): readonly string[] {
   const start = `${severity}: `
-  const [first = '', ...rest] = wrap(`${harmless(title)} [${id}]`, columns - start.length)
+  const [first = '', ...rest] = wrap(`${visible(title)} [${id}]`, columns - start.length)
   const tone = tones[severity]
   const indented = (text: string): readonly string[] =>
-    wrap(harmless(text), columns - 4).map((line) => `    ${line}`)
+    wrap(visible(text), columns - 4).map((line) => `    ${line}`)
   return [
     `${tone === undefined ? start : paint(tone, start)}${first}`,
     ...rest.map((line) => `${' '.repeat(start.length)}${line}`),

@@ -1,11 +1,12 @@
 import type { LeaseSeen } from '../core/inspection.ts'
-import { cut, duration, harmless, type Layout } from './inspect-text.ts'
+import { visible } from '../conformance/reporters/visible.ts'
+import { cut, duration, type Layout } from './inspect-text.ts'
 
 /** Leases in columns that line up. */
 export function leaseLines(leases: readonly LeaseSeen[], { paint, columns }: Layout): readonly string[] {
   const rows = leases.map(({ key, owner, remainingMs, fence }) => [
-    harmless(key),
-    owner === undefined ? '-' : harmless(owner),
+    visible(key),
+    owner === undefined ? '-' : visible(owner),
     remainingMs > 0 ? `in ${duration(remainingMs)}` : `${duration(-remainingMs)} ago`,
     String(fence),
   ])

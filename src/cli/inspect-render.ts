@@ -1,17 +1,18 @@
 import type { Inspection, LockSeen, SessionSeen } from '../core/inspection.ts'
 import { leaseLines } from './inspect-leases.ts'
-import { cut, duration, firstLine, harmless, type Layout, type Paint } from './inspect-text.ts'
+import { visible } from '../conformance/reporters/visible.ts'
+import { cut, duration, firstLine, type Layout, type Paint } from './inspect-text.ts'
 import { treeOf, type Branch } from './inspect-tree.ts'
 
 /** What was seen, for people: a tree of who waits for whom, the leases, and what could not be seen. */
 export function renderInspection(inspection: Inspection, layout: Layout): string {
   const { dialect, version, sessions, leases, unseen } = inspection
-  const head = layout.paint('name', harmless(`${dialect} ${version}`))
+  const head = layout.paint('name', visible(`${dialect} ${version}`))
   const blocks = [
     [`${head}  ${summaryOf(inspection)}`],
     ...treeOf(sessions).map((branch) => branchLines(branch, layout, top)),
     leases.length === 0 ? [] : leaseLines(leases, layout),
-    unseen.length === 0 ? [] : ['Not seen:', ...unseen.map((text) => `  - ${harmless(text)}`)],
+    unseen.length === 0 ? [] : ['Not seen:', ...unseen.map((text) => `  - ${visible(text)}`)],
   ]
   const full = blocks.filter((lines) => lines.length > 0)
   return `${full.map((lines) => lines.join('\n')).join('\n\n')}\n`
@@ -65,7 +66,7 @@ const states: Readonly<Record<SessionSeen['state'], string>> = {
 
 function titleOf({ session, shown }: Branch, paint: Paint): string {
   const { id, application, user, state, transactionMs, waits } = session
-  const name = paint('name', harmless(id))
+  const name = paint('name', visible(id))
   if (shown === 'again') return `${name}  ${paint('quiet', 'waits for this one too: see elsewhere')}`
   if (shown === 'circle') return `${name}  ${paint('danger', 'again: they wait for one another, a deadlock')}`
   const since = waits === undefined ? transactionMs : (waits.waitedMs ?? transactionMs)
@@ -73,7 +74,7 @@ function titleOf({ session, shown }: Branch, paint: Paint): string {
   const who = [application, user === undefined ? '' : `as ${user}`].filter((text = '') => text !== '')
   return [
     name,
-    ...who.map((text) => harmless(String(text))),
+    ...who.map((text) => visible(String(text))),
     waits === undefined ? doing : paint('waiting', doing),
   ].join('  ')
 }
@@ -93,7 +94,7 @@ function detailsOf(
   const hidden = sorted.length - mostHolds
   return [
     ...(waits === undefined ? [] : [line('wants', describe(waits.lock))]),
-    ...(strangers.length === 0 ? [] : [line('from', `${harmless(strangers.join(', '))}, not shown here`)]),
+    ...(strangers.length === 0 ? [] : [line('from', `${visible(strangers.join(', '))}, not shown here`)]),
     ...sorted.slice(0, mostHolds).map((lock) => line('holds', describe(lock))),
     ...(hidden > 0 ? [line('', `and ${hidden} more`)] : []),
     ...(statement === undefined ? [] : [line('runs', firstLine(statement, columns))]),
@@ -101,5 +102,5 @@ function detailsOf(
 }
 
 function describe({ kind, key, on, mode }: LockSeen): string {
-  return harmless(`${key === undefined ? on : `${kind} ${key}`} (${mode})`)
+  return visible(`${key === undefined ? on : `${kind} ${key}`} (${mode})`)
 }

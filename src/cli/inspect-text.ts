@@ -1,4 +1,5 @@
 import { painter, type Style } from '../conformance/reporters/paint.ts'
+import { visible } from '../conformance/reporters/visible.ts'
 
 export interface Layout {
   readonly columns: number
@@ -21,23 +22,11 @@ export function painterFor(hasColour: boolean): Paint {
   return (tone, text) => paint(formats[tone], text)
 }
 
-/**
- * Text of a stranger, safe to write to a terminal: what would move the cursor, change colours or turn the direction of
- * writing is made visible instead.
- */
-export function harmless(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (character) => {
-    const code = character.codePointAt(0) ?? 0
-    if (code < 0x20) return String.fromCodePoint(0x2400 + code)
-    return code === 0x7f ? '\u2421' : `\\u{${code.toString(16)}}`
-  })
-}
-
 /** The first line that says something, on at most so many columns. */
 export function firstLine(text: string, columns: number): string {
   const lines = text.split(/\r\n|[\r\n]/).map((line) => line.replaceAll(/\s+/g, ' ').trim())
   const [first = '', ...rest] = lines.filter((line) => line !== '')
-  return cut(rest.length > 0 ? `${harmless(first)} …` : harmless(first), columns)
+  return cut(rest.length > 0 ? `${visible(first)} …` : visible(first), columns)
 }
 
 export function cut(text: string, columns: number): string {
