@@ -17,8 +17,8 @@ export interface ShiftPlan {
 export interface Shift {
   /** What went wrong in the processes that are alive or ended well. */
   readonly failures: readonly string[]
-  /** Ends one process as a power cut would, and starts another in its place. */
-  readonly killOne: () => Promise<void>
+  /** Ends the process of this name as a power cut would, and starts another in its place. */
+  readonly kill: (name: string) => Promise<void>
   readonly stop: () => Promise<void>
   /** Ends what is still there, whatever it does. */
   readonly end: () => void
@@ -26,36 +26,38 @@ export interface Shift {
 
 export async function startShift(plan: ShiftPlan): Promise<Shift> {
   const failures: string[] = []
+  const children = new Map<string, ChildProcess>()
   let started = 0
-  const start = async (): Promise<ChildProcess> => {
+  const start = async (): Promise<void> => {
     started += 1
+    const name = `process-${started}`
     const { engine, url, workers, visibilityMs } = plan
-    const args = [engine, url, `process-${started}`, String(workers), String(visibilityMs)]
+    const args = [engine, url, name, String(workers), String(visibilityMs)]
     const child = fork(fileURLToPath(new URL('./worker.ts', import.meta.url)), args, {
       execArgv: ['--import', 'tsx'],
     })
     child.on('message', (message: FromWorker) => {
       if (typeof message === 'object') failures.push(message.failed)
     })
+    children.set(name, child)
     await Promise.race([once(child, 'message'), once(child, 'exit').then(neverStarted)])
-    return child
   }
-  const children = await Promise.all(Array.from({ length: plan.processes }, start))
+  await Promise.all(Array.from({ length: plan.processes }, start))
   return {
     failures,
-    killOne: async () => {
-      const index = Math.floor(Math.random() * children.length)
-      const victim = children[index]
-      if (victim === undefined) return
+    kill: async (name) => {
+      const victim = children.get(name)
+      if (victim === undefined) throw new Error(`no process ${name} is at work`)
+      children.delete(name)
       const gone = once(victim, 'exit')
       victim.kill('SIGKILL')
       await gone
-      children[index] = await start()
+      await start()
     },
     end: () => children.forEach((child) => void child.kill('SIGKILL')),
     stop: async () => {
-      const ends = children.map((child) => once(child, 'exit'))
-      for (const child of children) child.send('stop')
+      const ends = Array.from(children.values(), (child) => once(child, 'exit'))
+      for (const child of children.values()) child.send('stop')
       const codes = await Promise.all(ends)
       if (codes.some(([code]) => code !== 0))
         throw new Error(`processes of workers ended with ${String(codes)}`)
