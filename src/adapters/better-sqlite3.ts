@@ -3,6 +3,7 @@ import { LockUsageError } from '../core/errors.ts'
 import type { Session, Sessions, TransactionStart } from '../core/session.ts'
 import type { Row, Value } from '../core/statement.ts'
 import { laneOf } from './better-sqlite3-lane.ts'
+import { withoutWaiting, type PreparingDatabase } from './better-sqlite3-waiting.ts'
 import { sqlOnly } from './statement-kind.ts'
 import type { DriverTraits } from './traits.ts'
 import { firstFailure, nothingToCommit } from './transaction-end.ts'
@@ -10,17 +11,10 @@ import { headTexts, undoneOnError, withinSerializable, withoutReadOnly } from '.
 import { turnOn } from './turn.ts'
 
 /** What is used of `better-sqlite3`'s `Database`. */
-export interface SqliteDatabase {
+export interface SqliteDatabase extends PreparingDatabase {
   readonly inTransaction: boolean
-  prepare(sql: string): SqliteStatement
-  pragma(source: string, options?: { simple?: boolean }): unknown
+  pragma(source: string): unknown
   close(): unknown
-}
-
-export interface SqliteStatement {
-  readonly reader: boolean
-  all(...params: unknown[]): unknown[]
-  run(...params: unknown[]): unknown
 }
 
 /**
@@ -69,8 +63,9 @@ function statementsOn<Database extends SqliteDatabase>(
 ): Omit<Session<Database>, 'release' | 'destroy'> {
   const failure = firstFailure()
   const send = (sql: string, params: readonly Value[] = []): readonly Row[] =>
-    withoutWaiting(database, () => {
-      const statement = database.prepare(sql)
+    withoutWaiting(database, (prepareControl) => {
+      // what Holdfast sends for every transaction is compiled once for a handle; values make a statement its own
+      const statement = params.length === 0 ? prepareControl(sql) : database.prepare(sql)
       const values = params.map(toSqlite)
       if (statement.reader) return statement.all(...values) as readonly Row[]
       statement.run(...values)
@@ -95,21 +90,6 @@ function statementsOn<Database extends SqliteDatabase>(
       send('COMMIT')
     },
     rollback,
-  }
-}
-
-/**
- * SQLite waits for a lock by sleeping on the JavaScript thread, on which the holder could then never finish. Its
- * `busy_timeout` is off for as long as one call takes, so nobody else sees it changed.
- */
-function withoutWaiting<T>(database: SqliteDatabase, work: () => T): T {
-  const saved = Number(database.pragma('busy_timeout', { simple: true }))
-  if (saved === 0) return work()
-  database.pragma('busy_timeout = 0')
-  try {
-    return work()
-  } finally {
-    database.pragma(`busy_timeout = ${saved}`)
   }
 }
 
