@@ -12,6 +12,7 @@ export interface Contest {
   readonly processes: number
   readonly waiters: number
   readonly windowMs: number
+  readonly thinkMs?: number
 }
 
 export interface Outcome {

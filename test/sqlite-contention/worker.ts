@@ -17,6 +17,8 @@ export interface Order {
   readonly way: Way
   readonly waiters: number
   readonly windowMs: number
+  /** What a transaction waits for between reading and writing, as one does that asks somebody else. @default 0 */
+  readonly thinkMs?: number
 }
 
 export interface WorkerReport {
@@ -48,8 +50,9 @@ function open(): Database.Database {
 }
 
 /** The work: it loses an update if any two of these overlap. */
-function increment(database: Database.Database, waiter: string): void {
+async function increment(database: Database.Database, waiter: string): Promise<void> {
   const { n } = database.prepare('select n from counter').get() as { n: number }
+  if (order.thinkMs !== undefined && order.thinkMs > 0) await delay(order.thinkMs)
   database.prepare('update counter set n = ?').run(n + 1)
   database.prepare('insert into journal (waiter, n) values (?, ?)').run(waiter, n + 1)
 }
@@ -59,16 +62,17 @@ type Transact = (waiter: string) => Promise<void>
 function byLocks(source: Database.Database | (() => Database.Database)): Transact {
   const locks = createLocks(source)
   const onRetry = ({ kind }: { kind: string }): void => void failures.push(kind)
-  return (waiter) => locks.transaction(async (tx) => increment(tx, waiter), { onRetry })
+  return (waiter) => locks.transaction((tx) => increment(tx, waiter), { onRetry })
 }
 
 /** What an application writes that trusts `busy_timeout`. */
 function byHand(): Transact {
   const database = open()
-  const transaction = database.transaction(increment)
   return async (waiter) => {
     await nextRound()
-    transaction.immediate(database, waiter)
+    database.exec('BEGIN IMMEDIATE')
+    await increment(database, waiter)
+    database.exec('COMMIT')
   }
 }
 

@@ -1,0 +1,128 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { contest, type Outcome } from '../../test/sqlite-contention/contest.ts'
+import type { Way } from '../../test/sqlite-contention/worker.ts'
+import { quantile, quartiles } from '../compare.ts'
+import type { Bench, Goal, Scenario, Section, SectionRow } from '../scenario.ts'
+
+const processes = 4
+
+export const scenario: Scenario = {
+  id: 'sqlite',
+  title: 'SQLite: four processes write to one file',
+  about:
+    'Four processes with a writer each begin the next transaction as soon as the last has ended: read a counter, ' +
+    'write it, add a row, `synchronous = full`, WAL. Holdfast repeats `BEGIN IMMEDIATE` without stopping the event ' +
+    'loop; by hand, `busy_timeout = 5000` waits inside of SQLite. The event loop gap is what a timer of one ' +
+    'millisecond met, in the worst of the processes; fairness is the fewest transactions of a process to the most.',
+  run: async (bench) => [
+    ...(await shape(bench, {
+      title: 'transactions of 1 ms, which wait for something between reading and writing',
+      thinkMs: 1,
+    })),
+    ...(await shape(bench, { title: 'transactions as short as three statements', thinkMs: 0 })),
+  ],
+}
+
+interface Shape {
+  readonly title: string
+  readonly thinkMs: number
+}
+
+/** What is read of one contest. */
+interface Figures {
+  readonly perSecond: number
+  readonly gapMs: number
+  readonly longestWaitMs: number
+  readonly fairness: number
+}
+
+const ways: readonly (readonly [Way, string])[] = [
+  ['handle', 'Holdfast'],
+  ['handles', 'Holdfast, a handle for each transaction'],
+  ['by-hand', 'busy_timeout'],
+]
+
+async function shape(bench: Bench, { title, thinkMs }: Shape): Promise<readonly Section[]> {
+  const seen = new Map<Way, Figures[]>(ways.map(([way]) => [way, []]))
+  const rounds = bench.isQuick ? 1 : 7
+  const windowMs = bench.isQuick ? 300 : 3000
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [way] of ways) {
+      const folder = await mkdtemp(join(tmpdir(), 'holdfast-bench-'))
+      const outcome = await contest({
+        way,
+        file: join(folder, 'db'),
+        processes,
+        waiters: 1,
+        windowMs,
+        thinkMs,
+      })
+      seen.get(way)?.push(figuresOf(outcome, windowMs))
+      await rm(folder, { recursive: true, force: true })
+    }
+    bench.say(`${title}: ${round + 1} of ${rounds}`)
+  }
+  const all = (way: Way, read: (figures: Figures) => number): readonly number[] =>
+    (seen.get(way) ?? []).map(read)
+  const row =
+    (read: (figures: Figures) => number) =>
+    ([way, name]: readonly [Way, string]): SectionRow => ({
+      name,
+      ...quartiles(all(way, read)),
+    })
+  const middle = (way: Way, read: (figures: Figures) => number): number => quantile(all(way, read), 0.5)
+  /** Both of a round are from the same seconds. */
+  const ratio = (read: (figures: Figures) => number): number => {
+    const byHand = all('by-hand', read)
+    return quantile(
+      all('handle', read).map((figure, index) => figure / (byHand[index] ?? NaN)),
+      0.5,
+    )
+  }
+  const section = (unit: string, read: (figures: Figures) => number, goal: Goal): Section => ({
+    title: `${title}: ${goal.what}`,
+    unit,
+    isMoreBetter: goal.isAtMost !== true,
+    rows: ways.map(row(read)),
+    goals: [goal],
+  })
+  const gap = (one: Figures): number => one.gapMs
+  const wait = (one: Figures): number => one.longestWaitMs
+  const fairness = (one: Figures): number => one.fairness
+  const throughput = (one: Figures): number => one.perSecond
+  return [
+    section('ms', gap, {
+      what: 'event loop gap, p99',
+      reached: middle('handle', gap),
+      must: 10,
+      isAtMost: true,
+    }),
+    section('ms', wait, {
+      what: 'longest wait, to that of busy_timeout',
+      reached: ratio(wait),
+      must: 0.333,
+      isAtMost: true,
+    }),
+    section('min/max', fairness, { what: 'fairness', reached: middle('handle', fairness), must: 0.7 }),
+    section('tx/s', throughput, {
+      what: 'throughput, to that of busy_timeout',
+      reached: ratio(throughput),
+      must: 0.85,
+    }),
+  ]
+}
+
+function figuresOf({ reports }: Outcome, windowMs: number): Figures {
+  const finished = reports.map((report) => report.finished.reduce((sum, one) => sum + one, 0))
+  const failures = reports.flatMap((report) => report.failures)
+  if (failures.length > 0) throw new Error(`a transaction failed: ${failures[0]}`)
+  return {
+    perSecond: finished.reduce((sum, one) => sum + one, 0) / (windowMs / 1000),
+    gapMs: Math.max(...reports.map(({ gaps }) => gaps.p99Ms)),
+    longestWaitMs: Math.max(...reports.map(({ longestMs }) => longestMs)),
+    fairness: Math.min(...finished) / Math.max(...finished),
+  }
+}
