@@ -1,11 +1,9 @@
 import { readdir, readFile, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { aptProgram } from './apt-program.ts'
 import type { Unavailable } from './engine.ts'
-import { findPrograms } from './find-program.ts'
-import { withHeldName } from './held-name.ts'
-import { progress } from './progress.ts'
-import { download, runCommand } from './run-command.ts'
+import { runCommand } from './run-command.ts'
 import { template } from './template.ts'
 
 // As root, an account that owns nothing. A user namespace would not do: inside it a program still owns root's files.
@@ -38,35 +36,7 @@ export function wineEnvironment(prefix: string, temporary: string): NodeJS.Proce
 
 /** Wine's 64-bit loader, installed with Debian's packages when it is not there and we may do that. */
 export async function wineLoader(): Promise<string | Unavailable> {
-  const found = await findWine()
-  if (found !== undefined) return found
-  const [apt] = await findPrograms('apt-get')
-  if (!isRoot || apt === undefined)
-    return { unavailable: 'wine64 is not installed, and only root could do that, with apt-get' }
-  const waiting = (): void => progress('another run is installing wine64: waiting for it')
-  return withHeldName('installing wine64', async () => (await findWine()) ?? installWine(apt), waiting)
-}
-
-async function findWine(): Promise<string | undefined> {
-  return (await findPrograms('wine64', ['/usr/lib/wine']))[0]
-}
-
-async function installWine(apt: string): Promise<string | Unavailable> {
-  const options = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }, timeoutMs: 600_000 }
-  const patiently = ['-o', 'DPkg::Lock::Timeout=300']
-  const install = (): Promise<string> =>
-    runCommand(apt, [...patiently, 'install', '-y', '--no-install-recommends', 'wine64'], options)
-  progress('installing wine64 with apt-get')
-  try {
-    await install()
-  } catch {
-    // the list of packages is missing or too old
-    await download('the list of Debian packages', apt, [...patiently, 'update'], options)
-    await install()
-  }
-  return (
-    (await findWine()) ?? { unavailable: 'apt-get installed wine64, but there is no program of that name' }
-  )
+  return aptProgram({ name: 'wine64', folders: ['/usr/lib/wine'] })
 }
 
 /** What Wine makes at its first start, made once and kept in the cache: it takes seconds and 700 MB. */

@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+import { loadEngine } from '../../test/engines/engine-list.ts'
+import { messageOf } from '../../test/engines/run-command.ts'
+import { startEngines, stopEngines } from '../../test/engines/start-engines.ts'
+import { draw } from './draw.ts'
+import { withScene } from './scene.ts'
+
+/*
+ * Takes the pictures of the README: what `holdfast verify` and `holdfast inspect` write about real servers.
+ *
+ *   npm run docs:pictures              # verify takes some minutes
+ *   npm run docs:pictures -- inspect   # only this one
+ */
+
+const root = new URL('../../', import.meta.url)
+const program = fileURLToPath(new URL('src/cli/main.ts', root))
+const tsx = fileURLToPath(new URL('node_modules/tsx/dist/cli.mjs', root))
+const run = promisify(execFile)
+
+async function holdfast(args: readonly string[]): Promise<string> {
+  const { stdout } = await run(process.execPath, [tsx, program, ...args], {
+    env: { ...process.env, FORCE_COLOR: '1', CI: 'true' },
+    maxBuffer: 64 * 1024 * 1024,
+  })
+  return stdout
+}
+
+const save = (name: string, svg: string): Promise<void> =>
+  writeFile(new URL(`docs/pictures/${name}.svg`, root), svg)
+
+async function main(): Promise<void> {
+  const wanted = process.argv.slice(2)
+  const isWanted = (name: string): boolean => wanted.length === 0 || wanted.includes(name)
+  const starts = await startEngines()
+  try {
+    const urls = starts.flatMap(({ started }) => (started === undefined ? [] : [started.server.url]))
+    if (isWanted('verify')) {
+      const report = await holdfast(['verify', ...urls])
+      await save('verify', draw({ title: 'holdfast verify $URLS', output: shortReport(report) }))
+    }
+    if (isWanted('inspect')) {
+      const postgres = starts.find(({ name }) => name === 'postgres')?.started
+      if (postgres === undefined) throw new Error('there is no PostgreSQL to inspect')
+      const engine = await (await loadEngine('postgres')).connect(postgres.server)
+      try {
+        const { url } = engine.server
+        const output = await withScene(url, () => holdfast(['inspect', url]))
+        await save('inspect', draw({ title: 'holdfast inspect $DATABASE_URL', output }))
+      } finally {
+        await engine.close()
+      }
+    }
+  } finally {
+    await stopEngines(starts)
+  }
+}
+
+/** The matrix, what its numbers are, and the last line. Between them stands why something is refused, at length. */
+function shortReport(report: string): string {
+  const blocks = report.trimEnd().split('\n\n')
+  return [...blocks.slice(0, 2), ...blocks.slice(-1)].join('\n\n')
+}
+
+main().catch((error: unknown) => {
+  console.error(messageOf(error))
+  process.exitCode = 1
+})
