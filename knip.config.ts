@@ -13,7 +13,7 @@ const config: KnipConfig = {
     '.ci/count.mjs',
     'scripts/*.ts',
     'examples/*.ts',
-    'examples/mongodb/*.ts',
+    'test/examples/play.ts',
     'test/**/*.test.ts',
     'test/engines/end-servers.mjs',
     `test/{engines,errors/provoke}/{${names}}.ts`,

@@ -1,36 +1,35 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-
 import { DuckDBInstance, type DuckDBConnection, type DuckDBValue } from '@duckdb/node-api'
-import type { Row, Value } from 'holdfast'
 import { createLocks } from 'holdfast/duckdb'
 
 import type { Database } from './database.ts'
+import { sqlTables, type Send } from './tables.ts'
 
-export async function create(): Promise<Database<DuckDBConnection>> {
-  const folder = await mkdtemp(join(tmpdir(), 'holdfast-example-'))
-  return {
-    isolation: 'snapshot',
-    connect: async () => {
-      // one process only can have the file open, and all of that process share one instance
-      const instance = await DuckDBInstance.fromCache(join(folder, 'story.duckdb'))
-      const own = await instance.connect()
-      return {
-        locks: createLocks(instance),
-        query: (tx, sql, params) => query(tx, sql, params),
-        queryAlone: (sql) => query(own, sql, []),
-        close: async () => own.disconnectSync(),
-      }
-    },
-    drop: () => rm(folder, { recursive: true }),
-  }
+/** Outside of transactions one statement at a time: two that change a row in the same moment would be refused. */
+let lastAlone: Promise<unknown> = Promise.resolve()
+
+export const database: Database<DuckDBConnection> = {
+  isBlindToOthers: false, // the second change of a row is refused
+  connect: async ({ name }) => {
+    // one process only can have the file open, and all of that process share one instance
+    const instance = await DuckDBInstance.fromCache(name)
+    const own = await instance.connect()
+    return {
+      locks: createLocks(instance),
+      tables: (tx) =>
+        sqlTables((sql, params) => {
+          if (tx !== undefined) return send(tx, sql, params)
+          const answer = lastAlone.then(() => send(own, sql, params))
+          lastAlone = answer.catch(() => {})
+          return answer
+        }),
+      close: async () => {
+        own.disconnectSync()
+        instance.closeSync()
+      },
+    }
+  },
 }
 
-async function query(
-  connection: DuckDBConnection,
-  sql: string,
-  params: readonly Value[],
-): Promise<readonly Row[]> {
+async function send(connection: DuckDBConnection, ...[sql, params]: Parameters<Send>): ReturnType<Send> {
   return (await connection.runAndReadAll(sql, params as DuckDBValue[])).getRowObjectsJS()
 }

@@ -1,35 +1,38 @@
-import { createLocks, type MongodbLocks, type MongodbTransaction } from 'holdfast/mongodb'
+import type { Value } from 'holdfast'
+import { createLocks, type MongodbTransaction } from 'holdfast/mongodb'
 import { MongoClient, type ClientSession, type Db } from 'mongodb'
 
-import { newName, urlOf } from './database.ts'
+import type { Database } from './database.ts'
+import type { Tables, Values } from './tables.ts'
 
-export interface OpenMongodb extends AsyncDisposable {
-  /** Connects as each process of an application does: with a client and with locks of its own. */
-  readonly connect: () => Promise<{ readonly locks: MongodbLocks<Tx>; readonly db: Db }>
+export const database: Database<MongodbTransaction<ClientSession, Db>> = {
+  isBlindToOthers: false, // the second change of a document is refused
+  connect: async ({ url, name, size }) => {
+    const client = await new MongoClient(url, { maxPoolSize: size }).connect()
+    return {
+      locks: createLocks(client, { database: name }),
+      // without the session a call is no part of the transaction
+      tables: (tx) => documents(client.db(name), tx?.session),
+      close: () => client.close(),
+    }
+  },
 }
 
-type Tx = MongodbTransaction<ClientSession, Db>
-
-/** Makes a database on a replica set. At the end it is taken away. */
-export async function openMongodb(): Promise<OpenMongodb> {
-  const name = newName()
-  const clients: MongoClient[] = []
-  const connect = async (): Promise<MongoClient> => {
-    const client = await new MongoClient(urlOf('mongodb')).connect()
-    clients.push(client)
-    return client
-  }
-  const admin = await connect()
-  // as `holdfast schema mongodb` prints it; without it the first lease makes the collection
-  await admin.db(name).createCollection('_leases')
+function documents(db: Db, session: ClientSession | undefined): Tables {
+  const options = session === undefined ? {} : { session }
   return {
-    connect: async () => {
-      const client = await connect()
-      return { locks: createLocks(client, { database: name }), db: client.db(name) }
+    create: async (table) => {
+      await db.createCollection(table)
+      await db.collection(table).createIndex({ id: 1 }, { unique: true })
     },
-    [Symbol.asyncDispose]: async () => {
-      await admin.db(name).dropDatabase()
-      for (const client of clients) await client.close()
-    },
+    find: async <R extends object>(table: string, values: Values = {}) =>
+      db
+        .collection(table)
+        .find<R>({ ...values }, options)
+        .sort({ id: 1 })
+        .toArray(),
+    insert: (table, row) => db.collection(table).insertOne({ ...row }, options),
+    update: (table, id: Value, changes) =>
+      db.collection(table).updateOne({ id }, { $set: { ...changes } }, options),
   }
 }

@@ -1,44 +1,82 @@
-import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { describeEngines } from '../engines/use.ts'
+import { run, runTsxIn, type Ended } from './command.ts'
+import { told } from './told.ts'
 
-const run = promisify(execFile)
-const folder = new URL('../../examples/', import.meta.url)
-const tsx = fileURLToPath(new URL('../../node_modules/tsx/dist/cli.mjs', import.meta.url))
-const engines = ['sqlite', 'duckdb', 'postgres', 'mysql', 'mariadb', 'mongodb']
+const root = new URL('../../', import.meta.url)
+const names = told.map(({ story }) => story)
+/** Databases that are files have no address in the tests, but a folder. */
+const addressOf = (name: string, url: string): string =>
+  url.startsWith('/') ? `${name}:${join(url, 'story')}` : url.replace(/^mysql:/, `${name}:`)
 
-const readme = await readFile(new URL('README.md', folder), 'utf8')
-const told = Array.from(
-  readme.matchAll(/^`([\w-]+)`: [^`]*```text\n(.*?)^```/gms),
-  ([, story = '', output = '']) => [story, output] as const,
-)
+test('the README of the examples tells what each story prints, with the lock and without it', async () => {
+  const files = await readdir(new URL('examples', root))
+  expect(names).toHaveLength(10)
+  expect(files.filter((file) => file.endsWith('.ts')).toSorted()).toEqual(
+    names.map((story) => `${story}.ts`).toSorted(),
+  )
+  for (const { story, withLock, withoutLock } of told) expect(withLock, story).not.toBe(withoutLock)
+})
 
-test('the README of the examples tells what each story prints', async () => {
-  const names = told.map(([story]) => `${story}.ts`).toSorted()
-  const storiesIn = async (path: string): Promise<readonly string[]> =>
-    (await readdir(new URL(path, folder))).filter((name) => name.endsWith('.ts')).toSorted()
-  expect(names).toHaveLength(5)
-  expect(await storiesIn('.')).toEqual(names)
-  expect(await storiesIn('mongodb')).toEqual(names)
+test('a fresh clone needs no build: one command runs a story', { timeout: 60_000 }, async () => {
+  const clone = await mkdtemp(join(tmpdir(), 'holdfast-clone-'))
+  try {
+    for (const part of ['src', 'examples', 'package.json', 'tsconfig.json'])
+      await cp(new URL(part, root), join(clone, part), { recursive: true })
+    await symlink(fileURLToPath(new URL('node_modules', root)), join(clone, 'node_modules'))
+    const { stdout, stderr } = await runTsxIn(clone, 'examples/quota.ts')
+    expect({ stdout, stderr }).toEqual({
+      stdout: told.find(({ story }) => story === 'quota')?.withLock,
+      stderr: '',
+    })
+  } finally {
+    await rm(clone, { recursive: true })
+  }
+})
+
+test('each story runs by itself, with no set-up', { timeout: 120_000 }, async () => {
+  const waiting = [...told]
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const { story, withLock } = next
+      expect(await run(`examples/${story}.ts`), story).toEqual({ stdout: withLock, stderr: '', exitCode: 0 })
+    }
+  }
+  await Promise.all([work(), work(), work()])
 })
 
 describeEngines(
   ({ name, server }) => {
-    test.each(told)('%s prints what the README says', { timeout: 60_000 }, async (story, output) => {
-      const ownFile = `${name}/${story}.ts`
-      const command = existsSync(new URL(ownFile, folder)) ? [ownFile] : [`${story}.ts`, name]
-      const { stdout, stderr } = await run(process.execPath, [tsx, ...command], {
-        cwd: fileURLToPath(folder),
-        env: { ...process.env, [`HOLDFAST_${name.toUpperCase()}_URL`]: server.url },
-      })
-      expect(stdout).toBe(output)
-      expect(stderr, 'what went wrong meanwhile and was only told').not.toContain('HoldfastWarning')
+    let played: readonly [Ended, Ended]
+
+    beforeAll(async () => {
+      const args = [names.join(','), '--url', addressOf(name, server.url)]
+      const play = 'test/examples/play.ts'
+      played = await Promise.all([run(play, args), run(play, [...args, '--without-lock'])])
+    }, 120_000)
+
+    test.each(told)('$story prints what the README says', ({ story, withLock }) => {
+      expect(outputOf(played[0], story)).toBe(withLock)
+    })
+
+    test.each(told)('$story shows its bug without the lock', ({ story, withoutLock }) => {
+      expect(outputOf(played[1], story)).toBe(withoutLock)
+    })
+
+    test('nothing went wrong on the way and was only told', () => {
+      for (const { stderr, exitCode } of played)
+        expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 })
     })
   },
-  { only: engines },
+  { only: ['sqlite', 'duckdb', 'postgres', 'mysql', 'mariadb', 'mongodb'] },
 )
+
+function outputOf({ stdout }: Ended, story: string): string | undefined {
+  const [, output] = stdout.split(`## ${story}\n`)
+  return output?.split(/^## /m, 1)[0]
+}
