@@ -1,17 +1,53 @@
-import { expect, test } from 'vitest'
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 
-import { printedBy, programsOf } from './docs/program.ts'
+import { describe, expect, test } from 'vitest'
 
-const programs = await programsOf('README.md')
+import { placeOf, readPage, root } from './docs/page.ts'
 
-test('each program in the README has its output beside it', () => {
-  expect(programs.length).toBeGreaterThan(0)
-  expect(programs.filter(({ prints }) => prints === undefined)).toEqual([])
-})
+const run = promisify(execFile)
+const { fences } = await readPage('README.md')
+const shells = fences.filter(({ language }) => language === 'sh')
 
-test.each(programs.map(({ code, prints }, index) => [index + 1, code, prints] as const))(
-  'program %i of the README runs and prints what the README says',
-  async (_, program, output) => {
-    expect(await printedBy(program)).toBe(output)
+/*
+ * The programs of the README run in docs/docs.test.ts. Its commands for a shell begin with `npm ci`, which would take
+ * away the packages that this test runs with; .ci/run does so on a new machine.
+ */
+const commands: Readonly<Record<string, () => Promise<void>>> = {
+  'npm install holdfast better-sqlite3': async () => {
+    // newcomer.test.ts installs the package as it is published, and runs the program below on it
+    const { name, peerDependencies } = JSON.parse(await readFile(new URL('package.json', root), 'utf8')) as {
+      readonly name: string
+      readonly peerDependencies: Readonly<Record<string, string>>
+    }
+    expect(['npm install', name, ...Object.keys(peerDependencies)]).toEqual(
+      expect.arrayContaining(['npm install', 'holdfast', 'better-sqlite3']),
+    )
   },
-)
+  'npm ci && npm run verify': async () => {
+    // the command itself, on one law of more than a hundred: all of them are tests of their own here
+    const { stdout } = await run('npm', ['run', 'verify', '--', '--law', 'R1'], { cwd: fileURLToPath(root) })
+    expect(stdout).toMatch(/^row-exclusive +stronger 1 +emulated 1/m)
+    expect(stdout).toMatch(/ 0 broken, /)
+  },
+  'npm ci && npm test': async () => {
+    // this is running it
+    const script = await readFile(new URL('.ci/run', root), 'utf8')
+    expect(script).toMatch(/^ *npm ci && npm test\b/m)
+  },
+}
+
+describe('the commands of the README', () => {
+  test('are these three', () => {
+    expect(shells.map(({ text }) => text.trim())).toEqual(Object.keys(commands))
+  })
+
+  for (const fence of shells) {
+    const command = fence.text.trim()
+    test(`${placeOf(fence)}: ${command}`, { timeout: 120_000 }, async () => {
+      await commands[command]?.()
+    })
+  }
+})

@@ -15,7 +15,7 @@ export interface Outcome {
  */
 export const exitCodes = { ok: 0, failed: 1, usage: 2, unreachable: 3, interrupted: 130 } as const
 
-/** One word behind `holdfast`: each is a file of this folder, and listed in run.ts. */
+/** One word behind `holdfast`: each is a file of this folder, and listed in commands.ts. */
 export interface Command {
   readonly name: string
   /** What stands behind the name, such as `<dialect>`. */

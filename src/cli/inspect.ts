@@ -40,7 +40,7 @@ export const inspect: Command = {
       // to interrupt is how a watch ends
       return call.flag('watch')
         ? { text: '', exitCode: exitCodes.ok }
-        : { text: 'inspect: interrupted\n', exitCode: exitCodes.failed }
+        : { text: 'inspect: interrupted\n', exitCode: exitCodes.interrupted }
     }
   },
 }

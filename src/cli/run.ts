@@ -1,15 +1,7 @@
 import { parseCall } from './call.ts'
-import { CliUsageError, exitCodes, type Command, type Outcome, type Terminal } from './command.ts'
-import { doctor } from './doctor.ts'
-import { explain } from './explain.ts'
-import { inspect } from './inspect.ts'
-import { matrix } from './matrix.ts'
-import { schema } from './schema.ts'
-import { verify } from './verify.ts'
+import { CliUsageError, exitCodes, type Outcome, type Terminal } from './command.ts'
+import { commands } from './commands.ts'
 import { usageOf, usageOfCommand } from './usage.ts'
-
-/** The one list of commands. */
-const commands: readonly Command[] = [verify, doctor, explain, inspect, matrix, schema]
 
 /** Does what a command line asks for, without the name of the program. */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<Outcome> {

@@ -16,7 +16,7 @@ describe('holdfast matrix', () => {
   test('as Markdown is the table of the README', async () => {
     const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
     expect(readme).toContain(
-      `npm run docs:write -->\n${await output('--format', 'markdown')}<!-- /matrix -->`,
+      `<!-- generated: matrix -->\n\n${await output('--format', 'markdown')}\n<!-- /generated -->`,
     )
   })
 

@@ -1,21 +1,14 @@
-import { readdir } from 'node:fs/promises'
+import { casesOfPage, casesOnEngines, describePages, enginesHere } from './pages.ts'
 
-import { describe, expect, test } from 'vitest'
+/*
+ * Every block of code in README.md and docs/ runs, or is checked, or says on the page why not. README.md beside this file
+ * says what can be written behind the ticks and in comments.
+ *
+ *   npx vitest run test/docs                                                  everything
+ *   HOLDFAST_ENGINES=sqlite,postgres npx vitest run test/docs -t row-locks    one page, on two engines
+ *
+ * A program has the process to itself while it runs, so two files share the engines between them: they run at once.
+ */
+const engines = enginesHere(['postgres', 'sqlite', 'duckdb'])
 
-import { printedBy, programsOf } from './program.ts'
-
-const pages = (await readdir(new URL('../../docs/', import.meta.url)))
-  .filter((name) => name.endsWith('.md'))
-  .map((name) => `docs/${name}`)
-
-describe.each(pages)('%s', async (page) => {
-  const programs = await programsOf(page)
-
-  test.each(programs.map((program, index) => ({ ...program, number: index + 1 })))(
-    'program $number runs and prints what the page says',
-    async ({ code, prints }) => {
-      expect(prints, 'what stands behind it').toBeDefined()
-      expect(await printedBy(code)).toBe(prints)
-    },
-  )
-})
+await describePages((plan) => [...casesOfPage(plan), ...casesOnEngines(plan, engines)])

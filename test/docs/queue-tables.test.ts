@@ -4,23 +4,19 @@ import type { Statement } from '../../src/core/statement.ts'
 import { queue } from '../../src/locks/queue/queue.ts'
 import { openWorkshop, dialectOf } from '../claims/workshop.ts'
 import { describeEngines } from '../engines/use.ts'
-import { fencesOf } from './program.ts'
+import { readPage } from './page.ts'
+import { jsonLines, statementsIn } from './statements.ts'
+import { enginesIn } from './words.ts'
 
 /** What the page says for each engine: the table and its index. */
-const layouts = new Map(
-  (await fencesOf('docs/queues.md')).flatMap(({ info, text }) => {
-    const [language = '', ...engines] = info.split(' ')
-    return engines.map((engine) => [engine, statementsIn(language, text)] as const)
-  }),
+const layouts = new Map<string, readonly string[]>(
+  (await readPage('docs/queues.md')).fences
+    .filter(({ words }) => words.includes('setup'))
+    .flatMap((fence) => {
+      const layout = fence.language === 'json' ? jsonLines(fence.text) : statementsIn(fence.text)
+      return enginesIn(fence).map((engine) => [engine, layout] as const)
+    }),
 )
-
-function statementsIn(language: string, text: string): readonly string[] {
-  if (language === 'json') return [text.trim()]
-  return text
-    .split(/;$/m)
-    .map((one) => one.trim())
-    .filter((one) => one !== '')
-}
 
 /** The queue of the page's first program. */
 const jobsOf = (id: string): ReturnType<typeof queue> =>

@@ -1,0 +1,21 @@
+import { adapters } from './generators/adapters.ts'
+import { cli } from './generators/cli.ts'
+import { dialect } from './generators/dialect.ts'
+import { differences } from './generators/differences.ts'
+import { errors } from './generators/errors.ts'
+import { files } from './generators/files.ts'
+import { matrix } from './generators/matrix.ts'
+import { pages } from './generators/pages.ts'
+import type { Generator } from './place.ts'
+
+/** The one list of what a page can ask for. */
+export const generators: Readonly<Record<string, Generator>> = {
+  matrix,
+  differences,
+  dialect,
+  errors,
+  cli,
+  adapters,
+  pages,
+  files,
+}

@@ -1,0 +1,76 @@
+import { readFile } from 'node:fs/promises'
+
+import { nodesOf, isNode } from '../../../test/shape/source.ts'
+import { markdownTable } from '../../../src/conformance/reporters/markdown-text.ts'
+import { registry } from '../../../src/registry.ts'
+import { adapterEntries, type AdapterEntry } from '../adapter-entries.ts'
+import { code, prose } from '../markdown.ts'
+import { noArguments, project, type Generator } from '../place.ts'
+import { readFiles, type ProjectFile } from '../project-files.ts'
+
+/** Each adapter, and what its driver lets it do, as its own files say. */
+export const adapters: Generator = async (args) => {
+  noArguments(args)
+  const peers = await peerVersions()
+  const sources = await readFiles('src')
+  const rows = (await adapterEntries()).map((entry) => {
+    const entryFile = sources.find(({ path }) => path === entry.file)
+    if (entryFile === undefined) throw new Error(`${entry.file} is not there`)
+    const own = sources.filter(({ path }) => isPartOf(path, entry))
+    const has = (property: string): string => (own.some((file) => declares(file, property)) ? 'yes' : 'no')
+    const [driver = '', versions = ''] = peers.find(([name]) => name.includes(entry.name)) ?? []
+    return [
+      code(`holdfast/${entry.name}`),
+      `${code(driver)}${versions === '*' ? '' : ` ${prose(versions)}`}`,
+      databasesIn(entryFile).join(', '),
+      prose(whatWorkReceives(entryFile)),
+      has('listen'),
+      has('onLost'),
+    ]
+  })
+  const head = [
+    'import',
+    'driver',
+    'databases',
+    'the work receives',
+    'hears of releases',
+    'hears of a lost connection',
+  ]
+  return markdownTable([head, ...rows])
+}
+
+/** The adapter's file, and those that begin with its name. */
+function isPartOf(path: string, { name }: AdapterEntry): boolean {
+  return path === `src/adapters/${name}.ts` || path.startsWith(`src/adapters/${name}-`)
+}
+
+/** Whether an object in the file has that property: the session port is written as objects. */
+function declares(file: ProjectFile, property: string): boolean {
+  return nodesOf(file).some(({ type, key }) => type === 'Property' && isNode(key) && key.name === property)
+}
+
+/** By the names that the entry says. */
+function databasesIn(file: ProjectFile): readonly string[] {
+  const said = new Set(
+    nodesOf(file).flatMap(({ type, key, value }) => {
+      if (type === 'Literal') return [value]
+      return type === 'Property' && isNode(key) ? [key.name] : []
+    }),
+  )
+  return Object.values(registry)
+    .filter(({ name }) => said.has(name))
+    .map(({ title }) => title)
+}
+
+function whatWorkReceives({ path, text }: ProjectFile): string {
+  const flat = text.replaceAll(/\s*\n\s*\*?\s*/g, ' ')
+  const [, what] = /\b[Tt]he work receives ((?:`[^`]*`|[^`])+?)(?:[:,.](?=\s)| \*\/)/.exec(flat) ?? []
+  if (what === undefined) throw new Error(`${path} does not say what "the work receives"`)
+  return what
+}
+
+async function peerVersions(): Promise<readonly (readonly [string, string])[]> {
+  const text = await readFile(new URL('package.json', project), 'utf8')
+  const { peerDependencies } = JSON.parse(text) as { readonly peerDependencies: Record<string, string> }
+  return Object.entries(peerDependencies)
+}

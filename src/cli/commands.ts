@@ -1,0 +1,10 @@
+import type { Command } from './command.ts'
+import { doctor } from './doctor.ts'
+import { explain } from './explain.ts'
+import { inspect } from './inspect.ts'
+import { matrix } from './matrix.ts'
+import { schema } from './schema.ts'
+import { verify } from './verify.ts'
+
+/** The one list of commands: the program, its `--help` and the documentation read it. */
+export const commands: readonly Command[] = [verify, doctor, explain, inspect, matrix, schema]
