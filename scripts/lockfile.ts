@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 
 /*
- * Keeps package-lock.json complete.
+ * Keeps the lock files complete.
  *
  * A registry that does not carry a package's binaries for other platforms makes npm leave them out of the lock file,
  * and `npm ci` then refuses that file as out of step. They are added here: by exact version, and with the platform
@@ -57,22 +57,30 @@ function entryFor(name: string, version: string): LockEntry {
   }
 }
 
-const path = new URL('../package-lock.json', import.meta.url)
-const lockfile = JSON.parse(await readFile(path, 'utf8')) as Lockfile
-const missing = missingEntries(lockfile)
-const addresses = Object.entries(lockfile.packages).filter(([, { resolved }]) => resolved?.startsWith('http'))
-
-if (process.argv.includes('--check')) {
-  for (const name of missing.keys()) console.error(`package-lock.json has no entry for ${name}`)
-  for (const [name] of addresses) console.error(`package-lock.json names a registry for ${name}`)
+function check(name: string, lockfile: Lockfile): void {
+  const missing = missingEntries(lockfile)
+  const addresses = Object.entries(lockfile.packages).filter(([, { resolved }]) =>
+    resolved?.startsWith('http'),
+  )
+  for (const entry of missing.keys()) console.error(`${name} has no entry for ${entry}`)
+  for (const [entry] of addresses) console.error(`${name} names a registry for ${entry}`)
   if (missing.size > 0) console.error('run: npm run lockfile')
   if (missing.size + addresses.length > 0) process.exitCode = 1
-} else {
+}
+
+async function complete(name: string, lockfile: Lockfile): Promise<void> {
+  const missing = missingEntries(lockfile)
   const packages = Object.entries({ ...lockfile.packages, ...Object.fromEntries(missing) })
   packages.sort(([a], [b]) => a.localeCompare(b, 'en'))
-  await writeFile(
-    path,
-    `${JSON.stringify({ ...lockfile, packages: Object.fromEntries(packages) }, null, 2)}\n`,
-  )
-  console.log(`package-lock.json: ${missing.size} entries added`)
+  const text = JSON.stringify({ ...lockfile, packages: Object.fromEntries(packages) }, null, 2)
+  await writeFile(new URL(name, root), `${text}\n`)
+  console.log(`${name}: ${missing.size} entries added`)
+}
+
+const root = new URL('../', import.meta.url)
+/** Ours, and that of the packages which Holdfast is measured against. */
+for (const name of ['package-lock.json', 'bench/package-lock.json']) {
+  const lockfile = JSON.parse(await readFile(new URL(name, root), 'utf8')) as Lockfile
+  if (process.argv.includes('--check')) check(name, lockfile)
+  else await complete(name, lockfile)
 }

@@ -110,6 +110,7 @@ export type {
 export type { Handler } from './locks/queue/attend.ts'
 export type { ClaimOptions, Reclaimed } from './locks/queue/claim.ts'
 export type { Claims } from './locks/queue/claims.ts'
+export { JobsLostError } from './locks/queue/complete-all.ts'
 export type { InOrder, InOrderOptions, LockedResource } from './locks/patterns/in-order.ts'
 export type { IndexAdvice } from './locks/queue/index-advice.ts'
 export type { Job, JobKey, JobOptions, ReleaseOptions } from './locks/queue/job.ts'

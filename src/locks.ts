@@ -2,7 +2,7 @@ import type { Attestation, AttestOptions } from './core/attestation.ts'
 import type { InspectOptions, Inspection } from './core/inspection.ts'
 import type { Plan } from './core/plan.ts'
 import type { AdvisoryRequest, Target, Wait } from './core/request.ts'
-import type { Sessions } from './core/session.ts'
+import type { Session, Sessions } from './core/session.ts'
 import type { Row } from './core/statement.ts'
 import type { Unsupported } from './core/support.ts'
 import type { Dialect } from './dialects/dialect.ts'
@@ -159,9 +159,13 @@ export function meet<Tx, D extends DialectName>(
   return { shared, lockRows: rowsOf, current, find }
 }
 
-/** Locks of an application of its own, on these connections. */
+/** Locks of an application of its own, on these connections. Its work is not called before its lock is granted. */
 function join<Tx>(sessions: Sessions<Tx>, { dialect, version }: Server): Locks<Tx> {
-  return joinLocks(sessions, [], { dialect, version: version.join('.') })
+  const open = async (): Promise<Session<Tx>> => {
+    const { ride: _, ...session } = await sessions.open()
+    return session
+  }
+  return joinLocks({ ...sessions, open }, [], { dialect, version: version.join('.') })
 }
 
 function emitNamed({ dialect, version }: Server, request: AdvisoryRequest): Plan {

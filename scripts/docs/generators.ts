@@ -6,6 +6,7 @@ import { errors } from './generators/errors.ts'
 import { files } from './generators/files.ts'
 import { matrix } from './generators/matrix.ts'
 import { pages } from './generators/pages.ts'
+import { speed } from './generators/speed.ts'
 import type { Generator } from './place.ts'
 
 /** The one list of what a page can ask for. */
@@ -18,4 +19,5 @@ export const generators: Readonly<Record<string, Generator>> = {
   adapters,
   pages,
   files,
+  speed,
 }

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+
 import pg from 'pg'
 
 import { createLocks } from '../../src/entries/pg.ts'
@@ -15,10 +17,15 @@ export async function withScene<T>(url: string, show: () => Promise<T>): Promise
   await pools[0].query('CREATE TABLE account (id integer PRIMARY KEY, balance integer NOT NULL)')
   await pools[0].query('INSERT INTO account VALUES (1, 100), (2, 100)')
   const end = new AbortController()
-  const ended = new Promise<void>((resolve) => void end.signal.addEventListener('abort', () => resolve()))
+  const ended = once(end.signal, 'abort')
   const account = { table: 'account', key: { id: 1 } }
   const busy = [
-    await held((started) => first.withLock(['image-upload', 7], () => (started(), ended))),
+    await held((started) =>
+      first.withLock(['image-upload', 7], async () => {
+        started()
+        await ended
+      }),
+    ),
     await held((started) =>
       third.transaction(async (tx) => {
         await third.rows(tx, account)

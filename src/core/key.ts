@@ -50,12 +50,23 @@ export function canonicalKey(key: Exclude<LockKey, RawKey>): CanonicalKey {
       `${bytes} bytes are too long for a key (at most ${maxKeyBytes}); hash the long part`,
     )
   }
+  return known.get(text) ?? remember(text, parts)
+}
+
+/** One call asks for the same key several times, and most programs use few. */
+const known = new Map<string, CanonicalKey>()
+const maxKnown = 1000
+
+function remember(text: string, parts: readonly unknown[]): CanonicalKey {
   const hash = createHash('sha256').update(text, 'utf8').digest()
-  return {
+  const canonical = {
     text,
     int64: hash.readBigInt64BE(0),
     name: `hf:${readableStart(parts)}:${base32(hash.subarray(0, 20))}`,
   }
+  if (known.size >= maxKnown) known.clear()
+  known.set(text, canonical)
+  return canonical
 }
 
 function encodePart(part: unknown, index: number): string {

@@ -27,6 +27,14 @@ export interface Session<Tx = unknown> {
    * Rejects with `LockUsageError`, and sends nothing, where the database has no such transaction.
    */
   begin: (start?: TransactionStart) => Promise<readonly Row[]>
+  /**
+   * As `begin`, but together with the next statement on `tx`, whoever sends it, in one round trip. Settles when it has
+   * been answered, and always does.
+   *
+   * When it fails, neither that statement nor any other is run until `rollback`. A `rollback` before it is answered
+   * rejects, unless nothing has been sent yet. Absent unless whoever made the sessions has asked for it.
+   */
+  readonly ride?: (start?: TransactionStart) => Promise<readonly Row[]>
   /** Rejects where the database has rolled back before; `cause` is then the first error since the beginning. */
   commit: () => Promise<void>
   /** Is no error where there is nothing to roll back. */

@@ -7,6 +7,11 @@ export interface SqlStatement {
   readonly params: readonly Value[]
   /** How to read the one answer of a statement that reports success as a value, not as an error. */
   readonly answers?: Answers
+  /**
+   * The same text is sent again and again, on its own: a driver that can keeps it prepared on the connection, which
+   * saves the server the parsing and planning. No more than a wish, and without effect inside of a transaction.
+   */
+  readonly isPrepared?: true
 }
 
 /** One command of a document database, ready for the driver's `command()`. */

@@ -1,8 +1,11 @@
 import { countRows, type ClaimStatements } from './claim.ts'
-import { readClaimed, sqlClaims, type PickedChange } from './claim-sql.ts'
+import { endAll, readClaimed, sqlClaims, type PickedChange } from './claim-sql.ts'
 import { claimText, type ClaimSyntax } from './claim-text.ts'
 
-type Shared = Pick<ClaimStatements, 'take' | 'complete' | 'release' | 'extend' | 'giveBack' | 'bury'>
+type Shared = Pick<
+  ClaimStatements,
+  'take' | 'complete' | 'completeAll' | 'release' | 'extend' | 'giveBack' | 'bury'
+>
 
 /**
  * Claims on engines that run inside of the process, by one UPDATE ... RETURNING.
@@ -23,6 +26,12 @@ export function embeddedClaims(syntax: ClaimSyntax): Shared {
         count: countRows,
       }),
     }),
+    completeAll: (queue, held, change) => {
+      const text = claimText(syntax, queue)
+      return {
+        change: text.statement(`${endAll(text, change, () => text.allHeld(held))} RETURNING ${text.id}`),
+      }
+    },
     take: (queue, terms, version) => {
       const text = claimText(syntax, queue)
       const set = (): string => text.setClaim(terms)

@@ -1,6 +1,6 @@
 import type { SqlStatement } from '../core/statement.ts'
 import type { Version } from '../core/version.ts'
-import type { ClaimStatements, ClaimTerms, Counted, HeldClaim, QueueTable } from './claim.ts'
+import type { Changes, ClaimStatements, ClaimTerms, Counted, HeldClaim, QueueTable } from './claim.ts'
 import { claimText, type ClaimSyntax, type ClaimText } from './claim-text.ts'
 
 /** A change of rows that are picked in the queue's order. The parts are written when they are asked for. */
@@ -50,6 +50,13 @@ export function sqlClaims({ syntax, changePicked, counted }: ClaimTraits): Share
       return changePicked({ queue, text, where: text.exhausted, set: setDead, limit, version })
     },
   }
+}
+
+/** Ends the claims on the rows that are found by the condition. */
+export function endAll(text: ClaimText, change: Changes | 'delete', found: () => string): string {
+  return change === 'delete'
+    ? `DELETE FROM ${text.table} WHERE ${found()}`
+    : `UPDATE ${text.table} SET ${text.setDone(change)} WHERE ${found()}`
 }
 
 /** Reads the rows of one claim in the queue's order. */

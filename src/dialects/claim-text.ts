@@ -1,5 +1,5 @@
 import type { SqlStatement, Value } from '../core/statement.ts'
-import type { Changes, ClaimTerms, HeldClaim, QueueCondition, QueueTable } from './claim.ts'
+import type { Changes, ClaimTerms, HeldClaim, HeldClaims, QueueCondition, QueueTable } from './claim.ts'
 import { quoteTable, type SqlSyntax } from './sql.ts'
 
 /** How a dialect writes names, parameters and its own clock. */
@@ -8,6 +8,12 @@ export interface ClaimSyntax extends SqlSyntax {
   readonly nowMs: string
   /** A parameter as a number of milliseconds, where the engine does not see from its use that it is one. */
   readonly duration?: (place: string) => string
+  /**
+   * A value of the queue's description as a part of the text, for a server that prepares a statement once for all
+   * values: only then does it know that an index on some rows has those that are asked for. Undefined for a value that
+   * has to travel beside the text.
+   */
+  readonly constant?: (value: Value) => string | undefined
 }
 
 /** The name of the table inside of a pick. A column with it in front can never be taken for a text. */
@@ -39,6 +45,9 @@ export interface ClaimText {
   readonly setUntil: (ms: number) => string
   /** The row, as long as the claim is the holder's. */
   readonly held: (held: HeldClaim) => string
+  readonly heldBy: (token: string) => string
+  /** The same of several rows. */
+  readonly allHeld: (held: HeldClaims) => string
   readonly statement: (sql: string) => SqlStatement
 }
 
@@ -49,11 +58,13 @@ export function claimText(syntax: ClaimSyntax, queue: QueueTable): ClaimText {
   const at = (column: string): string => `${alias}.${quote(column)}`
   const until = at(queue.until)
   const isOver = `(${until} IS NULL OR ${until} <= ${nowMs})`
-  const matches = (): readonly string[] => queue.where.map((one) => conditionText(one, at, value))
+  const fixed = (one: Value): string => syntax.constant?.(one) ?? value(one)
+  const matches = (): readonly string[] => queue.where.map((one) => conditionText(one, at, fixed))
   const limited = (sign: '<' | '>='): readonly string[] =>
     queue.attempts === undefined || queue.maxAttempts === undefined
       ? []
       : [`COALESCE(${at(queue.attempts)}, 0) ${sign} ${value(queue.maxAttempts)}`]
+  const heldBy = (token: string): string => `${quote(queue.token)} = ${value(token)}`
   const table = quoteTable(syntax, queue.table)
   return {
     table,
@@ -67,7 +78,9 @@ export function claimText(syntax: ClaimSyntax, queue: QueueTable): ClaimText {
     exhausted: () => [...matches(), isOver, ...limited('>=')].join(' AND '),
     order: (under) => orderText(queue, under === undefined ? at : (column) => `${under}.${quote(column)}`),
     ...settersOf({ syntax, value }, queue),
-    held: ({ id, token }) => `${quote(queue.id)} = ${value(id)} AND ${quote(queue.token)} = ${value(token)}`,
+    heldBy,
+    held: ({ id, token }) => `${quote(queue.id)} = ${value(id)} AND ${heldBy(token)}`,
+    allHeld: ({ ids, token }) => `${quote(queue.id)} IN (${ids.map(value).join(', ')}) AND ${heldBy(token)}`,
     statement: (sql) => ({ sql, params }),
   }
 }

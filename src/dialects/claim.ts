@@ -49,6 +49,24 @@ export interface HeldClaim {
   readonly inTransaction?: boolean
 }
 
+/** Several rows of one claim, no more than {@link maxHeld}. */
+export interface HeldClaims extends Omit<HeldClaim, 'id'> {
+  readonly ids: readonly Value[]
+}
+
+/** Below the number of parameters that any engine takes, and of rows at which SQL Server locks the whole table. */
+export const maxHeld = 1000
+
+/** How the claims on several rows end at once. The ids of those that were still held are told in the column of the id. */
+export interface EndPlan {
+  readonly change: Statement
+  /**
+   * Tells the ids, and keeps those rows as they are until the end of the transaction in which the change follows.
+   * Absent where the change tells them itself.
+   */
+  readonly look?: Statement
+}
+
 /**
  * How rows are claimed: steps that are sent in their order on one session, outside of a transaction. The rows of the
  * last one are the jobs.
@@ -86,6 +104,11 @@ export interface ClaimStatements {
   readonly take: (queue: QueueTable, terms: ClaimTerms, version: Version) => TakePlan
   /** Ends the claim: the row gets these values, or is deleted. Changes nothing unless the row still has the token. */
   readonly complete: (queue: QueueTable, held: HeldClaim, change: Changes | 'delete') => Counted
+  /**
+   * Ends several claims, as `complete` does one. Absent where the engine cannot tell which rows it has changed: there
+   * they are ended one by one.
+   */
+  readonly completeAll?: (queue: QueueTable, held: HeldClaims, change: Changes | 'delete') => EndPlan
   /** Gives the row back, to be claimed again after the delay. Changes nothing unless the row still has the token. */
   readonly release: (queue: QueueTable, held: HeldClaim, delayMs: number) => Counted
   /** Moves the end of the claim to this long from now. Changes nothing unless the row still has the token. */

@@ -6,6 +6,14 @@ export interface LeaseClaim {
   /** Unique for each acquisition: two claims of one process are two owners. */
   readonly owner: string
   readonly ttlMs: number
+  /** Not told on an engine where the topic's messages are none of ours. */
+  readonly news?: LeaseNews
+}
+
+/** What those who listen to the topic are told of a claim, by how it ends. */
+export interface LeaseNews {
+  readonly granted: string
+  readonly busy: string
 }
 
 /** A lease that was granted. */
@@ -13,6 +21,12 @@ export interface LeaseHeld {
   readonly name: string
   readonly owner: string
   readonly fence: number
+}
+
+/** A lease that is to last so long from now on. */
+export interface LeaseRenewal {
+  readonly held: LeaseHeld
+  readonly ttlMs: number
 }
 
 /** A lease by its owner, who is unique; the fence is compared too where it is known. */
@@ -34,7 +48,8 @@ export interface LeaseStatements {
   /** The engine makes it when it is first written to, and nothing fails without `schema`, which only adds to it. */
   readonly isMadeByUse?: boolean
   /**
-   * Takes a lease that is free or has expired: answers `granted` with a row that has `fence`, or `busy`.
+   * Takes a lease that is free or has expired: answers `granted` with a row that has `fence`, or `busy`, where the row
+   * may have `left_ms`: how long the lease lasts unless it is renewed.
    *
    * The fence is higher than every earlier one of the name, also when the row was deleted meanwhile: it is at least the
    * server's clock in milliseconds.
@@ -49,10 +64,16 @@ export interface LeaseStatements {
    */
   readonly renew: (held: LeaseHeld, ttlMs: number) => readonly Statement[]
   /**
-   * Ends the owner's lease: `released`, or `not-held`, which is no harm. With `holdMs` above 0 nobody else gets it for
-   * that long. Wakes those who listen to `topic`. Whoever has not heard the answer to a claim does not know the fence.
+   * Renews all that are still their owners' and that nobody has locked, without waiting: gives a row with `owner` for
+   * each, and answers `granted`. What is left out was not renewed, for whatever reason.
    */
-  readonly release: (holder: LeaseHolder, holdMs: number) => readonly Statement[]
+  readonly renewAll?: (renewals: readonly LeaseRenewal[]) => Statement
+  /**
+   * Ends the owner's lease: `released`, or `not-held`, which is no harm. With `holdMs` above 0 nobody else gets it for
+   * that long. Those who listen to `topic` are told `news`, or the lease's name. Whoever has not heard the answer to a
+   * claim does not know the fence.
+   */
+  readonly release: (holder: LeaseHolder, holdMs: number, news?: string) => readonly Statement[]
   /**
    * The first statement of a transaction that only the holder may commit: `granted`, or `not-held` when the lease is
    * another's, was released or was taken over. Nobody takes the lease over before that transaction has ended.
@@ -60,6 +81,8 @@ export interface LeaseStatements {
   readonly guard: (held: LeaseHeld) => Statement
   /** What `Sessions.listen` is given to hear of released leases, where the engine can tell. */
   readonly topic?: string
+  /** Tells those who listen to the topic; absent where its messages are none of ours. */
+  readonly tell?: (news: string) => Statement
 }
 
 /** How statements answer that give the column `answer` of the row they found or changed, and no row for none. */

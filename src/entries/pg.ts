@@ -1,17 +1,28 @@
-import { sessions, type PgClient, type PgPool } from '../adapters/pg.ts'
+import { sessions, type PgClient, type PgPool, type PgSessionOptions } from '../adapters/pg.ts'
 import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
 
-export { sessions, traits, type PgClient, type PgPool, type PgResult } from '../adapters/pg.ts'
+export {
+  sessions,
+  traits,
+  type PgClient,
+  type PgPool,
+  type PgQuery,
+  type PgResult,
+  type PgSessionOptions,
+} from '../adapters/pg.ts'
 export { withTxRetry, type Locks, type LocksOptions, type RowOptionsOf, type WaitOf } from '../locks.ts'
 export { queue } from '../locks/queue/queue.ts'
 export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
 export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
 export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
 
+/** What `createLocks` may be told of the server, and of how it is to be spoken to. */
+export interface PgLocksOptions extends LocksOptions<'postgres'>, PgSessionOptions {}
+
 /** Locks on the PostgreSQL server that a `pg` pool reaches. The work receives one of the pool's clients. */
 export function createLocks<Client extends PgClient>(
   pool: PgPool<Client>,
-  options?: LocksOptions<'postgres'>,
+  options?: PgLocksOptions,
 ): Locks<Client, 'postgres'> {
-  return joinLocks(sessions(pool), ['postgres'], options)
+  return joinLocks(sessions(pool, options), ['postgres'], options)
 }

@@ -26,10 +26,12 @@ function abortOf(signal: AbortSignal): {
   readonly aborted: Promise<typeof aborting>
   readonly stop: () => void
 } {
-  const listening = new AbortController()
+  const told: { stop: () => void } = { stop: () => {} }
   const aborted = new Promise<typeof aborting>((resolve) => {
-    if (signal.aborted) resolve(aborting)
-    else signal.addEventListener('abort', () => resolve(aborting), { once: true, signal: listening.signal })
+    if (signal.aborted) return resolve(aborting)
+    const tell = (): void => resolve(aborting)
+    signal.addEventListener('abort', tell, { once: true })
+    told.stop = () => signal.removeEventListener('abort', tell)
   })
-  return { aborted, stop: () => listening.abort() }
+  return { aborted, stop: () => told.stop() }
 }

@@ -29,6 +29,8 @@ export interface OpenTransaction<Tx> extends Server {
   readonly deadline: Deadline
   /** The session is in a state that nobody knows: it must not go back to the pool. */
   readonly doubt: (why: unknown) => void
+  /** Settles when the server has begun it; told only where the work does not wait for that. */
+  begun: Promise<unknown> | undefined
   /** The named locks that it holds, by the text that tells them apart. */
   readonly named: Map<string, Receipt>
   /** What gives back the locks that outlive the transaction, sent once it has ended: in the opposite order. */

@@ -1,5 +1,5 @@
 import { isSql, type Statement } from '../../src/core/statement.ts'
-import type { ClaimStatements, TakeStep } from '../../src/dialects/claim.ts'
+import type { ClaimStatements, EndPlan, TakeStep } from '../../src/dialects/claim.ts'
 import type { Dialect } from '../../src/dialects/dialect.ts'
 import type { Queue } from '../../src/locks/queue/queue-definition.ts'
 import { queue } from '../../src/locks/queue/queue.ts'
@@ -65,6 +65,7 @@ function casesOf(
       'complete in a transaction',
       claim.complete(shape, { ...held, inTransaction: true }, done).statements,
     ),
+    ...shown('complete 3', endOf(claim.completeAll?.(shape, { ids: [7, 8, 9], token: 'a-token' }, done))),
     ...shown('release', claim.release(shape, held, 0).statements),
     ...shown('release for later', claim.release(shape, held, 5000).statements),
     ...shown('extend', claim.extend(shape, held, 30_000).statements),
@@ -74,6 +75,10 @@ function casesOf(
     ...shown('is it used', [...(claim.scan?.head ?? []), claim.scan?.ask(shape)]),
     ...shown('announce', [claim.announce?.(shape)]),
   ]
+}
+
+function endOf(plan: EndPlan | undefined): readonly (Statement | undefined)[] {
+  return [plan?.look, plan?.change]
 }
 
 export function textOf(statement: Statement): string {

@@ -4,7 +4,9 @@ import { afterEach, expect, test } from 'vitest'
 import { sessions } from '../../src/adapters/pg.ts'
 import type { Sessions } from '../../src/core/session.ts'
 import { identify } from '../../src/locks/identify.ts'
-import { createBell } from '../../src/locks/lease/bell.ts'
+import { deadlineIn } from '../../src/core/deadline.ts'
+import type { Rest } from '../../src/locks/lease/attendance.ts'
+import { createBell, type Bell } from '../../src/locks/lease/bell.ts'
 import { createLeases, type Leases } from '../../src/locks/lease/lease.ts'
 import { findDialect } from '../../src/registry.ts'
 import { describeEngines, until } from '../engines/use.ts'
@@ -34,32 +36,50 @@ function ear(): {
   }
 }
 
-test('all who wait share one listener, which ends with the last of them', async () => {
+const told: string[] = []
+
+function bellOf(listen: Listen | undefined): Bell {
+  return createBell({ listen, me: 'me', tell: (message) => told.push(message) })
+}
+
+function rest(quietMs = 60_000): Rest {
+  return { quietMs, deadline: deadlineIn(), signal: undefined }
+}
+
+test('all who wait share one listener, which ends soon after the last of them', async () => {
   const { listen, open } = ear()
-  const bell = createBell(listen)
+  const bell = bellOf(listen)
   const [a, b] = [bell.attend('a'), bell.attend('b')]
   expect(await a.listen('topic', 1000)).toBe(true)
   expect(await b.listen('topic', 1000)).toBe(false)
   expect(open()).toBe(1)
   a.leave()
-  expect(open()).toBe(1)
   b.leave()
+  expect(open()).toBe(1)
+  const again = bell.attend('b')
+  await until(() => !bell.farewell('a').startsWith('!'), 'the end of waiting for a')
+  expect(open()).toBe(1)
+  again.leave()
   await until(() => open() === 0, 'the end of listening')
 })
 
 test('a message wakes those who wait for that name, also when it comes before they sleep', async () => {
   const { listen, say } = ear()
-  const bell = createBell(listen)
+  const bell = bellOf(listen)
   const [a, b] = [bell.attend('a'), bell.attend('b')]
   await a.listen('topic', 1000)
-  const sleeping = a.sleep(60_000, undefined)
+  a.expect()
+  const sleeping = a.sleep(rest())
   say('a')
   await sleeping
   a.expect()
   say('a')
-  await a.sleep(60_000, undefined)
+  a.foundHeld()
+  await a.sleep(rest())
   let isAwake = false
-  const other = b.sleep(200, undefined).finally(() => (isAwake = true))
+  b.expect()
+  say('? me 0 b')
+  const other = b.sleep(rest(200)).finally(() => (isAwake = true))
   say('a')
   await Promise.resolve()
   expect(isAwake).toBe(false)
@@ -68,31 +88,53 @@ test('a message wakes those who wait for that name, also when it comes before th
   b.leave()
 })
 
+test('the end of the listening wakes all, who begin it again', async () => {
+  const { listen, say, open } = ear()
+  const bell = bellOf(listen)
+  const [a, b] = [bell.attend('a'), bell.attend('b')]
+  await a.listen('topic', 1000)
+  say('? other 1000 a')
+  const sleeping = Promise.all([a.sleep(rest()), b.sleep(rest())])
+  say('')
+  await sleeping
+  expect(await b.listen('topic', 1000)).toBe(true)
+  expect(open()).toBe(1)
+  a.leave()
+  b.leave()
+})
+
 test('nobody waits for a listener that cannot be had or does not come', async () => {
-  const refused = createBell(() => Promise.reject(new Error('no'))).attend('a')
+  const refused = bellOf(() => Promise.reject(new Error('no'))).attend('a')
   expect(await refused.listen('topic', 1000)).toBe(false)
-  const never = createBell(() => new Promise(() => {})).attend('a')
+  expect(refused.expect()).toBeUndefined()
+  const never = bellOf(() => new Promise(() => {})).attend('a')
   expect(await never.listen('topic', 20)).toBe(false)
   refused.leave()
   never.leave()
 })
 
+test('whoever is first and asks no longer lets the others pass', async () => {
+  const { listen, say } = ear()
+  const bell = bellOf(listen)
+  const a = bell.attend('a')
+  await a.listen('topic', 1000)
+  say('? me 10 a')
+  say('? other 5 a')
+  a.leave()
+  told.splice(0)
+  say('a')
+  expect(told).toEqual(['- me a'])
+})
+
 describeEngines(
   (context) => {
-    let looks = 0
-
     const leasesWith = (size: number, listen?: (pool: pg.Pool) => Listen): Leases => {
       const pool = new pg.Pool({ connectionString: context.engine.server.url, max: size })
       pool.on('error', () => {})
       pool.on('connect', (client) => client.on('error', () => {})) // the engine ends what is still open at its close
       undo.push(() => pool.end())
-      const { open } = sessions(pool)
-      const counted: Sessions['open'] = () => {
-        looks += 1
-        return open()
-      }
       return createLeases({
-        sessions: { open: counted, ...(listen && { listen: listen(pool) }) },
+        sessions: { open: sessions(pool).open, ...(listen && { listen: listen(pool) }) },
         server: identify({ dialects: [findDialect('postgres')], version: undefined }),
       })
     }
@@ -107,18 +149,31 @@ describeEngines(
         return async () => client.release(true)
       }
 
+    /** Waits until somebody has told that it waits for the lease. */
+    const waits = async (name: string): Promise<() => Promise<void>> => {
+      const client = new pg.Client({ connectionString: context.engine.server.url })
+      await client.connect()
+      const heard: string[] = []
+      client.on('notification', ({ payload = '' }) => heard.push(payload))
+      await client.query('LISTEN holdfast_leases')
+      return async () => {
+        await until(() => heard.some((one) => one.startsWith('? ') && one.endsWith(` ${name}`)), 'a waiter')
+        await client.end()
+      }
+    }
+
     test('whoever waits is woken by the release in another process', async () => {
       const [holders, waiters] = [leasesWith(2), leasesWith(2, onPool)]
       for (const name of ['a', 'b', 'c']) {
         const lease = await holders.take({ key: name, name })
+        const isWaiting = await waits(name)
         const waiting = waiters.take({ key: name, name })
-        const before = looks
-        // from here on a wait without a message sleeps for a quarter of a second or more
-        await until(() => looks >= before + 10, 'ten looks')
+        await isWaiting()
         await lease.release()
         const released = performance.now()
         const next = await waiting
-        expect(performance.now() - released).toBeLessThan(150)
+        // without a message it would sleep for a quarter of a second or more
+        expect(performance.now() - released).toBeLessThan(200)
         await next.release()
       }
     })

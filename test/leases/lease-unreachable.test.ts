@@ -31,7 +31,7 @@ function onPg(url: string): Sessions {
   const pool = new pg.Pool({ connectionString: url, max: 3 })
   pool.on('error', () => {})
   undo.push(() => pool.end())
-  return pgSessions(pool)
+  return pgSessions(pool, { prepare: false }) // the proxy knows a statement by its text
 }
 
 function onMysql(url: string): Sessions {

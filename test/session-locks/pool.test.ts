@@ -84,7 +84,7 @@ describeSessionLocks((stage) => {
     }
     const timely = await caught(a.acquire(stage.key(), { wait: { timeoutMs: 100 } }))
     expect(timely).toBeInstanceOf(LockTimeoutError)
-    expect(timely).toMatchObject({ message: expect.stringContaining('no connection came free in 100 ms') })
+    expect(timely).toMatchObject({ message: expect.stringMatching(/no connection came free in \d+ ms/) })
     await borrowed.release()
     await (await a.acquire(stage.key())).release()
   })

@@ -13,6 +13,8 @@ export interface Contest {
   readonly waiters: number
   readonly windowMs: number
   readonly thinkMs?: number
+  /** What lets Node run TypeScript. One that adds code of its own slows down what is measured. @default tsx */
+  readonly loader?: string
 }
 
 export interface Outcome {
@@ -25,10 +27,10 @@ export interface Outcome {
 }
 
 /** Lets several processes write to one database file for as long as the window is, all from the same moment on. */
-export async function contest({ processes, ...order }: Contest): Promise<Outcome> {
+export async function contest({ processes, loader = 'tsx', ...order }: Contest): Promise<Outcome> {
   createTables(order.file)
-  const workers = await Promise.all(Array.from({ length: processes }, () => startWorker(order)))
-  const look = await startWorker({ ...order, way: 'bystander', waiters: 1 })
+  const workers = await Promise.all(Array.from({ length: processes }, () => startWorker(order, loader)))
+  const look = await startWorker({ ...order, way: 'bystander', waiters: 1 }, loader)
   const [bystander, ...reports] = await Promise.all([look, ...workers].map((go) => go()))
   if (bystander === undefined) throw new Error('there is no bystander')
   const database = new Database(order.file, { readonly: true })
@@ -47,9 +49,9 @@ function createTables(file: string): void {
 }
 
 /** Starts a worker and waits until it is ready. Gives what lets it go. */
-async function startWorker(order: Order): Promise<() => Promise<WorkerReport>> {
+async function startWorker(order: Order, loader: string): Promise<() => Promise<WorkerReport>> {
   const program = new URL('worker.ts', import.meta.url).pathname
-  const child = spawn(process.execPath, ['--import', 'tsx', program, JSON.stringify(order)], {
+  const child = spawn(process.execPath, ['--import', loader, program, JSON.stringify(order)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()

@@ -12,6 +12,9 @@ const account = { table: 'account', key: { id: 1 } }
 
 describe('round trips beyond the statements of the work', () => {
   describeEngines(postgresSpecs, { only: ['postgres'] })
+  describe('where the beginning rides with the first of them', () => {
+    describeEngines(ridingSpecs, { only: ['postgres'] })
+  })
   describeEngines(mysqlSpecs, { only: ['mysql', 'mariadb'] })
 })
 
@@ -99,6 +102,39 @@ function postgresSpecs(context: EngineContext): void {
       'ROLLBACK',
     ])
     expect(await whoAmI()).toBe(before)
+  })
+}
+
+function ridingSpecs(context: EngineContext): void {
+  const subject = connected(context, { pipeline: true })
+  const together = (...texts: string[]): unknown => expect.stringMatching(new RegExp(`^${texts.join('; ')}$`))
+  const id = String.raw`SELECT (pg_current_xact_id|txid_current)\(\)::text AS id`
+  const lock = String.raw`SELECT pg_advisory_xact_lock\('-?\d+'::bigint\) /\* hf:[a-z]+ \*/`
+
+  test('a transaction costs 1: the end', async () => {
+    expect(await tripsOf(subject(), run)).toEqual([together('BEGIN', id, body), 'COMMIT'])
+  })
+
+  test('a transaction under a named lock, with a lock timeout, costs 1', async () => {
+    const trips = await lockedTripsOf(subject(), ['named'], { lockTimeoutMs: 2000 })
+    const head = together('BEGIN', 'SET LOCAL lock_timeout = 2000', lock, id, body)
+    expect(trips).toEqual([head, 'COMMIT'])
+  })
+
+  test('many names cost no more than one, and a timeout of their own costs nothing', async () => {
+    const trips = await lockedTripsOf(subject(), ['a', 'b', 'c'], { wait: { timeoutMs: 1500 } })
+    const timed = ['SELECT set_config.*', String.raw`SET LOCAL lock_timeout = 1[0-5]\d\d`, lock, lock, lock]
+    expect(trips).toEqual([together('BEGIN', ...timed, 'SELECT set_config.*', id, body), 'COMMIT'])
+  })
+
+  test('a named lock that is only tried costs 2, since its answer has to be read', async () => {
+    const trips = await lockedTripsOf(subject(), ['tried'], { wait: 'nowait' })
+    expect(trips).toEqual([together('BEGIN', id, 'SELECT pg_try_advisory_xact_lock.*'), body, 'COMMIT'])
+  })
+
+  test('rows cost their SELECT alone', async () => {
+    const [, ...rest] = await tripsOf(subject(), lockWith('block'), { lockTimeoutMs: 2000 })
+    expect(rest).toEqual(['COMMIT'])
   })
 }
 

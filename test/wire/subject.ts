@@ -3,7 +3,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect } from 'vitest'
 
 import { createLocks as createMysqlLocks } from '../../src/entries/mysql2.ts'
-import { createLocks as createPgLocks } from '../../src/entries/pg.ts'
+import { createLocks as createPgLocks, type PgLocksOptions } from '../../src/entries/pg.ts'
 import type { Locks } from '../../src/locks.ts'
 import type { EngineContext } from '../engines/use.ts'
 import { mysqlProtocol, postgresProtocol } from './protocols.ts'
@@ -21,29 +21,30 @@ export interface Subject {
 }
 
 /** Locks whose one connection leads through a proxy, logged in already, and a table with one row. */
-export function connected(context: EngineContext): () => Subject {
+export function connected(context: EngineContext, options?: PgLocksOptions): () => Subject {
   let subject: Subject | undefined
   beforeAll(async () => {
     const owner = await context.engine.open()
     const rows = [
+      'drop table if exists account',
       'create table account (id int primary key, n int not null)',
       'insert into account values (1, 0)',
     ]
     for (const sql of rows) await owner.run({ sql, params: [] })
     await owner.close()
-    const connect = context.name === 'postgres' ? connectPg : connectMysql
-    subject = await connect(context.engine.server.url)
+    const { url } = context.engine.server
+    subject = await (context.name === 'postgres' ? connectPg(url, options) : connectMysql(url))
     await subject.locks.transaction(async () => {}) // logs in, and asks the server once what it is
   })
   afterAll(() => subject?.close())
   return () => subject ?? expect.unreachable('there is a subject only inside a test')
 }
 
-async function connectPg(url: string): Promise<Subject> {
+async function connectPg(url: string, options?: PgLocksOptions): Promise<Subject> {
   const proxy = await startProxy(url, postgresProtocol)
   const pool = new pg.Pool({ connectionString: proxy.url, max: 1 })
   const close = (): Promise<void> => pool.end().then(() => proxy.close())
-  return { proxy, locks: createPgLocks(pool) as unknown as Subject['locks'], close }
+  return { proxy, locks: createPgLocks(pool, options) as unknown as Subject['locks'], close }
 }
 
 async function connectMysql(url: string): Promise<Subject> {

@@ -1,7 +1,7 @@
 import type { SqlStatement } from '../../core/statement.ts'
 import { countIn, type ClaimStatements } from '../claim.ts'
 import { fullIndex } from '../claim-index.ts'
-import { sqlClaims, type PickedChange } from '../claim-sql.ts'
+import { endAll, sqlClaims, type PickedChange } from '../claim-sql.ts'
 import { claimText, type ClaimSyntax, type ClaimText } from '../claim-text.ts'
 import { syntax as names } from './syntax.ts'
 
@@ -40,6 +40,14 @@ export const claim: ClaimStatements = {
       count: countIn,
     }),
   }),
+  completeAll: (queue, held, change) => {
+    const [look, text] = [claimText(syntax, queue), claimText(syntax, queue)]
+    const kept = 'WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)'
+    return {
+      look: look.statement(`SELECT ${look.id} FROM ${look.table} ${kept} WHERE ${look.allHeld(held)}`),
+      change: text.statement(endAll(text, change, () => text.allHeld(held))),
+    }
+  },
   take: (queue, terms, version) => {
     const text = claimText(syntax, queue)
     const set = (): string => text.setClaim(terms)

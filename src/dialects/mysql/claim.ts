@@ -2,7 +2,7 @@ import type { Row } from '../../core/statement.ts'
 import { isAtLeast, type Version } from '../../core/version.ts'
 import { countIn, type ClaimStatements, type QueueTable } from '../claim.ts'
 import { fullIndex } from '../claim-index.ts'
-import { readClaimed, sqlClaims, type PickedChange } from '../claim-sql.ts'
+import { endAll, readClaimed, sqlClaims, type PickedChange } from '../claim-sql.ts'
 import { claimText, type ClaimSyntax } from '../claim-text.ts'
 import { sql } from '../sql.ts'
 import { syntax as names } from './syntax.ts'
@@ -34,6 +34,13 @@ export function innodbClaims(hasSkipLocked: (version: Version) => boolean): Clai
         count: countIn,
       }),
     }),
+    completeAll: (queue, held, change) => {
+      const [look, text] = [claimText(syntax, queue), claimText(syntax, queue)]
+      return {
+        look: look.statement(`SELECT ${look.id} FROM ${look.table} WHERE ${look.allHeld(held)} FOR UPDATE`),
+        change: text.statement(endAll(text, change, () => text.allHeld(held))),
+      }
+    },
     take: (queue, terms, version) => {
       const text = claimText(syntax, queue)
       const set = (): string => text.setClaim(terms)

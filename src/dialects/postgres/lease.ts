@@ -3,6 +3,7 @@ import {
   type LeaseClaim,
   type LeaseHeld,
   type LeaseHolder,
+  type LeaseRenewal,
   type LeaseStatements,
 } from '../lease.ts'
 import type { SqlStatement } from '../../core/statement.ts'
@@ -32,17 +33,22 @@ const isOwned = 'name = $1 AND owner = $2 AND fence = coalesce($3::bigint, fence
  * That `name` is assigned makes ON CONFLICT lock the row as FOR UPDATE does, the only mode that meets the guard's
  * FOR KEY SHARE. The row is then looked at once more, as it is when the lock is granted.
  */
-function acquire({ name, owner, ttlMs }: LeaseClaim): SqlStatement {
+function acquire({ name, owner, ttlMs, news }: LeaseClaim): SqlStatement {
+  const tell = (param: string): string => (news === undefined ? '' : `, pg_notify('${topic}', ${param})`)
   return {
     sql:
-      'INSERT INTO _leases (name, owner, fence, expires_at) ' +
-      `SELECT $1::varchar, $2::varchar, ${nowMs}, ${nowMs} + $3::bigint ` +
-      `WHERE NOT EXISTS (SELECT 1 FROM _leases WHERE name = $1 AND expires_at > ${nowMs}) ` +
+      `WITH seen AS (SELECT expires_at - ${nowMs} AS left_ms FROM _leases ` +
+      `WHERE name = $1 AND expires_at > ${nowMs}), ` +
+      'taken AS (INSERT INTO _leases (name, owner, fence, expires_at) ' +
+      `SELECT $1::varchar, $2::varchar, ${nowMs}, ${nowMs} + $3::bigint WHERE NOT EXISTS (SELECT 1 FROM seen) ` +
       'ON CONFLICT (name) DO UPDATE SET name = excluded.name, owner = excluded.owner, ' +
       `fence = greatest(_leases.fence + 1, ${nowMs}), expires_at = ${nowMs} + $3::bigint ` +
-      `WHERE _leases.expires_at <= ${nowMs} RETURNING 1 AS answer, fence`,
-    params: [name, owner, ttlMs],
-    answers: leaseAnswers.taken,
+      `WHERE _leases.expires_at <= ${nowMs} RETURNING fence) ` +
+      `SELECT 1 AS answer, fence, NULL::bigint AS left_ms${tell('$4')} FROM taken ` +
+      `UNION ALL SELECT 0, NULL, left_ms${tell('$5')} FROM seen`,
+    params: [name, owner, ttlMs, ...(news === undefined ? [] : [news.granted, news.busy])],
+    answers: { column: 'answer', meaning: { 1: 'granted', 0: 'busy', none: 'busy' } },
+    isPrepared: true,
   }
 }
 
@@ -51,16 +57,34 @@ function renew({ name, owner, fence }: LeaseHeld, ttlMs: number): SqlStatement {
     sql: `UPDATE _leases SET expires_at = ${nowMs} + $4::bigint WHERE ${isHeld} RETURNING 1 AS answer`,
     params: [name, owner, fence, ttlMs],
     answers: leaseAnswers.held,
+    isPrepared: true,
   }
 }
 
-function release({ name, owner, fence }: LeaseHolder, holdMs: number): SqlStatement {
+/** A row that somebody has locked is left out, so that one does not hold up all the others. */
+function renewAll(renewals: readonly LeaseRenewal[]): SqlStatement {
+  const due = renewals.map(({ held: { name, owner, fence }, ttlMs }) => ({ name, owner, fence, ttl: ttlMs }))
+  return {
+    sql:
+      'WITH due AS (SELECT held.name, asked.ttl FROM json_to_recordset($1::json) ' +
+      'AS asked(name varchar, owner varchar, fence bigint, ttl bigint) JOIN _leases held USING (name, owner, fence) ' +
+      'FOR NO KEY UPDATE OF held SKIP LOCKED) ' +
+      `UPDATE _leases SET expires_at = ${nowMs} + due.ttl FROM due WHERE _leases.name = due.name ` +
+      'RETURNING 1 AS answer, owner',
+    params: [JSON.stringify(due)],
+    answers: { column: 'answer', meaning: { 1: 'granted', none: 'granted' } },
+    isPrepared: true,
+  }
+}
+
+function release({ name, owner, fence }: LeaseHolder, holdMs: number, news: string): SqlStatement {
   return {
     sql:
       `WITH released AS (UPDATE _leases SET owner = NULL, expires_at = ${nowMs} + $4::bigint ` +
-      `WHERE ${isOwned} RETURNING name) SELECT 1 AS answer, pg_notify('${topic}', name) FROM released`,
-    params: [name, owner, fence ?? null, holdMs],
+      `WHERE ${isOwned} RETURNING name) SELECT 1 AS answer, pg_notify('${topic}', $5) FROM released`,
+    params: [name, owner, fence ?? null, holdMs, news],
     answers: leaseAnswers.released,
+    isPrepared: true,
   }
 }
 
@@ -77,7 +101,9 @@ export const lease: LeaseStatements = {
   schema: [table],
   acquire: (claim) => [acquire(claim)],
   renew: (held, ttlMs) => [renew(held, ttlMs)],
-  release: (held, holdMs) => [release(held, holdMs)],
+  renewAll,
+  release: (held, holdMs, news = held.name) => [release(held, holdMs, news)],
   guard,
   topic,
+  tell: (news) => sql(`SELECT pg_notify('${topic}', $1)`, news),
 }

@@ -15,10 +15,12 @@ export const transaction: TransactionTraits = {
  * @see https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-SNAPSHOT
  */
 function commitProbe(version: Version): CommitProbe | undefined {
-  if (isAtLeast(version, [13, 0, 0])) return probe('pg_current_xact_id()', 'pg_xact_status($1::xid8)')
-  if (isAtLeast(version, [10, 0, 0])) return probe('txid_current()', 'txid_status($1::bigint)')
-  return undefined
+  if (isAtLeast(version, [13, 0, 0])) return byXid8
+  return isAtLeast(version, [10, 0, 0]) ? byBigint : undefined
 }
+
+const byXid8 = probe('pg_current_xact_id()', 'pg_xact_status($1::xid8)')
+const byBigint = probe('txid_current()', 'txid_status($1::bigint)')
 
 function probe(current: string, status: string): CommitProbe {
   return {

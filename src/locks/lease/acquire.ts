@@ -4,7 +4,7 @@ import { backoffMs } from '../../core/backoff.ts'
 import { deadlineIn, pause, type Deadline } from '../../core/deadline.ts'
 import { isRetryable, type ErrorKind } from '../../core/error-kind.ts'
 import { LockError, LockTimeoutError } from '../../core/errors.ts'
-import type { LeaseClaim, LeaseHeld, LeaseHolder } from '../../dialects/lease.ts'
+import type { LeaseClaim, LeaseHeld, LeaseHolder, LeaseNews } from '../../dialects/lease.ts'
 import { busyPauseMs } from '../transaction/begin.ts'
 import {
   callLease,
@@ -34,6 +34,7 @@ export interface Acquisition<Tx> {
   /** Whether a request whose answer was lost may be made again: not by somebody who does not wait. */
   readonly mayRepeat: boolean
   readonly onSend?: () => void
+  readonly news?: LeaseNews | undefined
 }
 
 /** A lease as it was granted. */
@@ -47,6 +48,8 @@ export interface Grant {
 /** Another holds the lease. */
 export interface Busy {
   readonly topic: string | undefined
+  /** How long it lasts unless it is renewed, where the server tells. */
+  readonly leftMs: number | undefined
 }
 
 /** How long a release that nobody waits for may take. */
@@ -68,10 +71,10 @@ export async function tryAcquire<Tx>(asked: Acquisition<Tx>): Promise<Grant | Bu
   for (let failed = 1; ; failed += 1) {
     asked.signal?.throwIfAborted()
     const wasMade = asked.table.isMade()
-    const claim = { name: asked.name, owner: randomUUID(), ttlMs: asked.ttlMs }
+    const claim = claimOf(asked)
     const reply = await request(asked, claim)
     if (isAnswered(reply)) {
-      if (reply.answer === 'busy') return { topic: reply.dialect.lease.topic }
+      if (reply.answer === 'busy') return busyOf(reply)
       const grant = readGrant(reply, claim)
       if (grant !== undefined) {
         asked.table.noteUse(reply.dialect)
@@ -83,7 +86,7 @@ export async function tryAcquire<Tx>(asked: Acquisition<Tx>): Promise<Grant | Bu
       if (reply.dialect !== undefined) openUntil = deadlineIn(connectionPatienceMs)
       // the server may have been stopped between the grant and its confirmation by others
       if (reply.kind === 'cancelled') void forget(asked.port, claim)
-      if (isHeld(reply)) return { topic: reply.dialect?.lease.topic }
+      if (isHeld(reply)) return { topic: reply.dialect?.lease.topic, leftMs: undefined }
       const mayOpen = asked.mayRepeat && !openUntil.isPast() && !asked.deadline.isPast()
       if (mayOpen && reply.error instanceof NoConnectionError) continue
       broken = isRetryable(reply.kind) ? 0 : broken + 1
@@ -91,6 +94,15 @@ export async function tryAcquire<Tx>(asked: Acquisition<Tx>): Promise<Grant | Bu
     }
     await pause(pauseMs(reply, failed), asked.deadline, asked.signal)
   }
+}
+
+function claimOf<Tx>({ name, ttlMs, news }: Acquisition<Tx>): LeaseClaim {
+  return { name, owner: randomUUID(), ttlMs, ...(news && { news }) }
+}
+
+function busyOf({ dialect, row }: Answered): Busy {
+  const leftMs = Number(row?.left_ms ?? Number.NaN)
+  return { topic: dialect.lease.topic, leftMs: Number.isFinite(leftMs) ? leftMs : undefined }
 }
 
 async function request<Tx>(asked: Acquisition<Tx>, claim: LeaseClaim): Promise<Reply> {

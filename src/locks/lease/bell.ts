@@ -1,134 +1,97 @@
-import type { Sessions } from '../../core/session.ts'
+import { attendanceIn, type Attendance, type Room } from './attendance.ts'
+import { createEar, type Ear, type Listen } from './ear.ts'
+import { createLine, type Line } from './line.ts'
+import { newsText, readNews, type News } from './news.ts'
 
-/** Wakes those who wait for a lease when it is released, as far as anybody hears of it. */
+/** Wakes those who wait for a lease when it is their turn, as far as anybody hears of it. */
 export interface Bell {
-  readonly ring: (name: string) => void
-  /** Somebody waits for a lease. As long as anybody does, releases are listened for. */
+  /** Somebody waits for a lease. As long as anybody does, and a little longer, releases are listened for. */
   readonly attend: (name: string) => Attendance
+  /** What others are to be told with a release. */
+  readonly farewell: (name: string) => string
+  /** A lease was released here. */
+  readonly ring: (name: string) => void
   /** Listens no more, for good: it takes a connection that others need. */
   readonly silence: () => void
 }
 
-export interface Attendance {
-  /** What was heard until now counts no longer: the lease is asked for next. */
-  readonly expect: () => void
-  /** Begins to listen, where that can be had. Says whether it has begun just now: a release before went unheard. */
-  readonly listen: (topic: string | undefined, patienceMs: number) => Promise<boolean>
-  /** Sleeps until the lease was released, at most so long. Rejects with the signal's reason when it aborts. */
-  readonly sleep: (ms: number, signal: AbortSignal | undefined) => Promise<void>
-  readonly leave: () => void
+export interface BellTerms {
+  readonly listen: Listen | undefined
+  /** What this process is called in the lines of others. */
+  readonly me: string
+  /** Tells others what goes with no request. */
+  readonly tell: (message: string) => void
 }
 
-type Listen = NonNullable<Sessions['listen']>
+/** Whoever has just had a lease may want it again: it then need neither listen nor stand in line anew. */
+const lingerMs = 250
 
-export function createBell(listen: Listen | undefined): Bell {
-  const waiters = new Map<string, Set<Waiter>>()
-  const ring = (name: string): void => {
-    for (const waiter of waiters.get(name) ?? []) waiter.hear()
-  }
+interface House {
+  readonly rooms: Map<string, Room>
+  readonly ear: Ear
+  readonly me: string
+  readonly tell: (message: string) => void
+}
+
+export function createBell({ listen, me, tell }: BellTerms): Bell {
+  const rooms = new Map<string, Room>()
   const ear = createEar(listen, (message) => {
-    for (const name of message === '' ? waiters.keys() : [message]) ring(name)
+    if (message === '') lookEverywhere(house)
+    else hear(house, readNews(message))
   })
+  const house: House = { rooms, ear, me, tell }
+  const farewell = (name: string): News => {
+    const isMember = rooms.has(name) && ear.isOpen()
+    return { kind: 'freed', member: isMember ? me : undefined, name }
+  }
   return {
-    ring,
     silence: ear.silence,
+    farewell: (name) => newsText(farewell(name)),
+    ring: (name) => hear(house, farewell(name)),
     attend: (name) => {
-      const waiter = createWaiter()
-      const others = waiters.get(name) ?? new Set()
-      waiters.set(name, others.add(waiter))
-      return {
-        expect: waiter.expect,
-        sleep: waiter.sleep,
-        listen: async (topic, patienceMs) => topic !== undefined && ear.open(topic, patienceMs),
-        leave: () => {
-          others.delete(waiter)
-          if (others.size === 0 && waiters.get(name) === others) waiters.delete(name)
-          if (waiters.size === 0) ear.close()
-        },
+      const room = rooms.get(name) ?? { line: createLine(me), waiters: new Set() }
+      rooms.set(name, room)
+      clearTimeout(room.closing)
+      const leave = (): void => {
+        if (ear.isOpen()) room.closing = setTimeout(close, lingerMs, house, name).unref()
+        else close(house, name)
       }
+      return attendanceIn(room, { ear, me, name, leave })
     },
   }
 }
 
-interface Ear {
-  readonly open: (topic: string, patienceMs: number) => Promise<boolean>
-  readonly close: () => void
-  readonly silence: () => void
+function hear(house: House, news: News): void {
+  const room = house.rooms.get(news.name)
+  // its own taking is known before, and may be over when it is heard of
+  if (room === undefined || (news.kind === 'took' && news.member === house.me)) return
+  const { line, waiters } = room
+  line.hear(news)
+  // others need not wait for one who is first and does not ask
+  if (waiters.size === 0 && line.turnAt() <= performance.now()) leaveLine(house, line, news.name)
+  for (const waiter of waiters) waiter.hear()
 }
 
-/**
- * One listening for all who wait. The empty message is the end of it: whoever waits looks, and may begin it again. One that cannot be had is not asked for again until the last of them is gone. */
-function createEar(listen: Listen | undefined, ring: (message: string) => void): Ear {
-  let opening: Promise<() => Promise<void>> | undefined
-  let isSilent = listen === undefined
-  const close = (): void => {
-    const ending = opening?.then((stop) => stop())
-    opening = undefined
-    ending?.catch(() => {}) // what cannot be ended has ended
-  }
-  return {
-    close,
-    silence: () => {
-      isSilent = true
-      close()
-    },
-    open: async (topic, patienceMs) => {
-      if (listen === undefined || isSilent || opening !== undefined) return false
-      const begun = (async () =>
-        listen(topic, (message) => {
-          if (message === '' && opening === begun) opening = undefined
-          ring(message)
-        }))()
-      opening = begun
-      return withinTime(begun, patienceMs)
-    },
+/** What was known of others is not known any longer. */
+function lookEverywhere(house: House): void {
+  for (const [name, { line }] of house.rooms) {
+    line.clear()
+    hear(house, { kind: 'freed', member: undefined, name })
   }
 }
 
-/** Whether it is fulfilled so soon. */
-function withinTime(promise: Promise<unknown>, ms: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(false), ms)
-    const settle = (isFulfilled: boolean): void => {
-      clearTimeout(timer)
-      resolve(isFulfilled)
-    }
-    promise.then(
-      () => settle(true),
-      () => settle(false),
-    )
-  })
+function leaveLine({ ear, me, tell }: House, line: Line, name: string): void {
+  if (line.since() === undefined) return
+  const left: News = { kind: 'left', member: me, name }
+  if (ear.isOpen() && line.hasOthers()) tell(newsText(left))
+  line.hear(left)
 }
 
-interface Waiter extends Pick<Attendance, 'expect' | 'sleep'> {
-  readonly hear: () => void
-}
-
-function createWaiter(): Waiter {
-  let hasHeard = false
-  let wake: (() => void) | undefined
-  return {
-    hear: () => {
-      hasHeard = true
-      wake?.()
-    },
-    expect: () => {
-      hasHeard = false
-    },
-    sleep: async (ms, signal) => {
-      signal?.throwIfAborted()
-      if (hasHeard) return
-      await new Promise<void>((resolve) => {
-        const goOn = (): void => {
-          clearTimeout(timer)
-          signal?.removeEventListener('abort', goOn)
-          resolve()
-        }
-        const timer = setTimeout(goOn, ms)
-        signal?.addEventListener('abort', goOn, { once: true })
-        wake = goOn
-      })
-      signal?.throwIfAborted()
-    },
-  }
+function close(house: House, name: string): void {
+  const { rooms, ear } = house
+  const room = rooms.get(name)
+  if (room === undefined || room.waiters.size > 0) return
+  leaveLine(house, room.line, name)
+  rooms.delete(name)
+  if (rooms.size === 0) ear.close()
 }

@@ -47,6 +47,7 @@ export type Reply = Answered | Failed
 export interface Answered {
   readonly answer: Answer
   readonly row: Row | undefined
+  readonly rows: readonly Row[]
   /** On the monotonic clock. */
   readonly sentAt: number
   readonly dialect: Dialect
@@ -163,15 +164,14 @@ async function runAll<Tx>(visit: Visit<Tx>, { dialect }: Server, request: Reques
   const { statements, sentAt } = request
   let done = 0
   let answer: Answer = 'failed'
-  let row: Row | undefined
+  let rows: readonly Row[] = []
   try {
     for (const statement of statements) {
-      const rows = await visit.session.run(statement)
+      rows = await visit.session.run(statement)
       done += 1
-      row = rows[0]
       answer = statement.answers === undefined ? 'failed' : readAnswer(statement.answers, rows)
     }
-    return { answer, row, sentAt, dialect }
+    return { answer, row: rows[0], rows, sentAt, dialect }
   } catch (error) {
     const failure = readFailure(error, dialect)
     if (failure.transaction === 'unknown') visit.doubt(error)

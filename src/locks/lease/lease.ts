@@ -1,14 +1,18 @@
+import { randomBytes } from 'node:crypto'
 import type { LockKey } from '../../core/key.ts'
 import type { LeaseHeld } from '../../dialects/lease.ts'
 import { createHandle } from '../handle.ts'
 import type { Grant } from './acquire.ts'
-import { createBell, type Bell } from './bell.ts'
+import { createBell } from './bell.ts'
+import { callLease, type LeaseCall } from './call.ts'
+import { limitTo } from './limit.ts'
 import { checkLeaseOptions, checkTtl, type CheckedLeaseOptions, type LeaseOptions } from './options.ts'
 import { releaseLease } from './release.ts'
 import { createRenewal, type Renewal } from './renewal.ts'
+import { createRenewalRounds } from './renewal-rounds.ts'
 import { createLeaseTable } from './table.ts'
 import { createValidity, type Validity } from './validity.ts'
-import { waitForLease } from './wait.ts'
+import { waitForLease, type LeaseShop } from './wait.ts'
 import type { Port } from '../port.ts'
 
 /** A named lock that ends by itself when its holder is no longer heard of. */
@@ -61,20 +65,33 @@ let created = 0
 /** Leases in the database of a port. Their table is made when it is missing. */
 export function createLeases<Tx>(port: Port<Tx>): Leases {
   created += 1
+  const { listen } = port.sessions
   const shop = {
     port,
     table: createLeaseTable(port),
-    bell: createBell(port.sessions.listen),
+    rounds: createRenewalRounds(port),
+    bell: createBell({ listen, me: randomBytes(6).toString('base64url'), tell: teller(port) }),
     id: `lease ${created}`,
   }
   return {
     take: async ({ key, name, options = {} }) => {
       const checked = checkLeaseOptions(options)
       const grant = await waitForLease(shop, { name, ...checked })
-      return faceOf(key, hold(port, shop.bell, { grant, ...checked }))
+      return faceOf(key, hold(shop, { grant, ...checked }))
     },
   }
 }
+
+/** Tells others what nobody waits for to be told. */
+function teller<Tx>(port: Port<Tx>): (news: string) => void {
+  return (news) => {
+    const limit = limitTo({ ms: tellingMs, keepsAlive: false })
+    const statements: LeaseCall['statements'] = ({ tell }) => (tell === undefined ? [] : [tell(news)])
+    void callLease(port, { statements, signal: limit.signal }).then(limit.end)
+  }
+}
+
+const tellingMs = 1000
 
 const heldLeases = new WeakMap<object, LeaseHeld>()
 
@@ -93,16 +110,17 @@ interface Holding {
 
 type Terms = CheckedLeaseOptions & { readonly grant: Grant }
 
-function hold<Tx>(port: Port<Tx>, bell: Bell, terms: Terms): Holding {
+function hold<Tx>({ port, bell, rounds }: LeaseShop<Tx>, terms: Terms): Holding {
   const { grant, ttlMs, holdAtLeastMs } = terms
   const { held } = grant
   const validity = createValidity(held.name, grant.sentAt, ttlMs)
-  const renewal = createRenewal({ port, held, validity, ttlMs, isAutomatic: terms.renew })
+  const renewal = createRenewal({ port, rounds, held, validity, ttlMs, isAutomatic: terms.renew })
   const release = async (signal: AbortSignal): Promise<void> => {
     validity.end()
     renewal.stop()
     const freeAt = grant.answeredAt + holdAtLeastMs
-    if (await releaseLease(port, { held, freeAt, signal })) bell.ring(held.name)
+    const news = bell.farewell(held.name)
+    if (await releaseLease(port, { held, freeAt, news, signal })) bell.ring(held.name)
   }
   return { held, validity, renewal, release }
 }

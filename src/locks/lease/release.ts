@@ -9,16 +9,21 @@ export interface ReleaseTerms {
   readonly held: LeaseHeld
   /** When another may have it, on the monotonic clock. */
   readonly freeAt: number
+  /** What those are told who wait for it. */
+  readonly news: string
   /** When nobody waits for the answer any longer. */
   readonly signal: AbortSignal
 }
 
 /** Ends a lease. Says whether it was still the holder's; that it was not is no error. */
 export async function releaseLease<Tx>(port: Port<Tx>, terms: ReleaseTerms): Promise<boolean> {
-  const { held, freeAt, signal } = terms
+  const { held, freeAt, news, signal } = terms
   const holdMs = (): number => Math.max(0, Math.ceil(freeAt - performance.now()))
   for (let failed = 1; ; failed += 1) {
-    const reply = await callLease(port, { statements: ({ release }) => release(held, holdMs()), signal })
+    const reply = await callLease(port, {
+      statements: ({ release }) => release(held, holdMs(), news),
+      signal,
+    })
     if (isAnswered(reply)) return reply.answer === 'released'
     if (!isRetryable(reply.kind) && reply.kind !== 'connection-lost') throw reply.error
     await pause(backoffMs(failed, { capMs: 200 }), deadlineIn(), signal)

@@ -3,6 +3,7 @@ import { backoffMs } from '../../core/backoff.ts'
 import type { LeaseHeld } from '../../dialects/lease.ts'
 import { callLease, isAnswered, patiently, type Reply } from './call.ts'
 import { limitTo } from './limit.ts'
+import type { RenewalRounds } from './renewal-rounds.ts'
 import type { Validity } from './validity.ts'
 import type { Port } from '../port.ts'
 
@@ -16,6 +17,7 @@ export interface Renewal {
 
 export interface RenewalTerms<Tx> {
   readonly port: Port<Tx>
+  readonly rounds: RenewalRounds
   readonly held: LeaseHeld
   readonly validity: Validity
   readonly ttlMs: number
@@ -25,6 +27,9 @@ export interface RenewalTerms<Tx> {
 
 /** Which part of the lease's time goes by before it is confirmed again; one request may take as long. */
 const part = 3
+
+/** Nobody is told: an error of its own for each lease would cost more than its release. */
+const isStopped = new Error('the lease is not renewed any longer')
 
 export function createRenewal<Tx>(terms: RenewalTerms<Tx>): Renewal {
   const { validity } = terms
@@ -56,7 +61,7 @@ export function createRenewal<Tx>(terms: RenewalTerms<Tx>): Renewal {
     },
     stop: () => {
       clearTimeout(timer)
-      stopped.abort()
+      stopped.abort(isStopped)
     },
   }
 }
@@ -88,15 +93,22 @@ async function confirmInTime<Tx>(terms: RenewalTerms<Tx>, asked: Confirmation): 
 }
 
 async function request<Tx>(terms: RenewalTerms<Tx>, asked: Confirmation): Promise<Reply> {
-  const { port, held, validity } = terms
+  const { port, held, validity, rounds } = terms
   const { askedMs, keepsAlive, stopped } = asked
   // Not all of the time that is left: when a connection has gone dead, another one may do.
-  const ms = Math.min(validity.remainingMs(), Math.max(1000, askedMs / part))
-  const limit = limitTo({ ms, signal: stopped, keepsAlive })
+  const patienceMs = (): number => Math.min(validity.remainingMs(), Math.max(1000, askedMs / part))
+  const onSend = (sentAt: number): void => validity.expect(sentAt, askedMs)
+  // what nobody waits for can wait for others
+  if (!keepsAlive) {
+    const due = { held, ttlMs: askedMs, patienceMs: patienceMs(), isOver: () => stopped.aborted, onSend }
+    const reply = await rounds.renew(due)
+    if (reply !== undefined) return reply
+  }
+  const limit = limitTo({ ms: patienceMs(), signal: stopped, keepsAlive })
   const reply = await callLease(port, {
     statements: ({ renew }) => renew(held, askedMs),
     signal: limit.signal,
-    onSend: (sentAt) => validity.expect(sentAt, askedMs),
+    onSend,
     onLate: async (late) => {
       if (stopped.aborted) await patiently(late)
       else late.doubt(limit.signal.reason)

@@ -87,6 +87,7 @@ interface Fate extends Pick<Validity, 'signal' | 'note' | 'end' | 'isOver'> {
 
 function createFate(name: string): Fate {
   const controller = new AbortController()
+  let isReleased = false
   let over: LockLostError | undefined
   let lastError: unknown
   const because = (why: string): LockLostError =>
@@ -96,17 +97,18 @@ function createFate(name: string): Fate {
     note: (error) => {
       lastError = error
     },
-    isOver: () => over !== undefined,
+    isOver: () => isReleased || over !== undefined,
     throwIfOver: () => {
+      if (isReleased) over ??= because('was released')
       if (over !== undefined) throw over
     },
     lose: (why) => {
-      if (over !== undefined) return
+      if (isReleased || over !== undefined) return
       over = because(why)
       controller.abort(over)
     },
     end: () => {
-      over ??= because('was released')
+      isReleased ||= over === undefined
     },
   }
 }

@@ -4,7 +4,9 @@ import type { Wait } from '../../core/request.ts'
 import { takeTurn } from '../lane.ts'
 import { NoConnectionError } from '../open-session.ts'
 import { forget, tryAcquire, type Acquisition, type Busy, type Grant } from './acquire.ts'
-import type { Attendance, Bell } from './bell.ts'
+import type { Attendance } from './attendance.ts'
+import type { Bell } from './bell.ts'
+import type { RenewalRounds } from './renewal-rounds.ts'
 import type { LeaseTable } from './table.ts'
 import type { Port } from '../port.ts'
 
@@ -13,6 +15,7 @@ export interface LeaseShop<Tx> {
   readonly port: Port<Tx>
   readonly table: LeaseTable
   readonly bell: Bell
+  readonly rounds: RenewalRounds
   /** Tells the lines of these leases from those of others. */
   readonly id: string
 }
@@ -104,17 +107,31 @@ interface Waiting<Tx> {
   readonly attendance: Attendance
 }
 
-async function poll<Tx>({ shop, asked, deadline, attendance }: Waiting<Tx>): Promise<Grant> {
-  const acquisition = acquisitionOf(shop, asked, deadline)
+async function poll<Tx>(waiting: Waiting<Tx>): Promise<Grant> {
+  const { asked, deadline, attendance } = waiting
   for (let look = 1; ; look += 1) {
-    attendance.expect()
-    const tried = await unlessScarce(shop.bell, (onSend) => tryAcquire({ ...acquisition, onSend }))
+    // whoever stands in line already does not ask out of turn
+    const tried = look === 1 && attendance.isBehind() ? notAsked : await ask(waiting)
     if (isGrant(tried)) return tried
     if (deadline.isPast()) throw new LockNotAvailableError('held by another')
-    const pauseMs = Math.min(pollMs(look), deadline.remainingMs())
+    const { topic, leftMs } = tried
+    // where both a release and the end of the lease are known when they come, looking is for what goes wrong
+    const quietMs = pollMs(attendance.isTold() && leftMs !== undefined ? Infinity : look)
     // what was released before somebody listened is seen by asking once more
-    if (!(await attendance.listen(tried.topic, pauseMs))) await attendance.sleep(pauseMs, asked.signal)
+    if (await attendance.listen(topic, Math.min(quietMs, deadline.remainingMs()))) continue
+    await attendance.sleep({ quietMs, leftMs, deadline, signal: asked.signal })
   }
+}
+
+const notAsked: Busy = { topic: undefined, leftMs: Infinity }
+
+async function ask<Tx>({ shop, asked, deadline, attendance }: Waiting<Tx>): Promise<Grant | Busy> {
+  const acquisition = acquisitionOf(shop, asked, deadline)
+  const news = attendance.expect()
+  const tried = await unlessScarce(shop.bell, (onSend) => tryAcquire({ ...acquisition, onSend, news }))
+  if (isGrant(tried)) attendance.took()
+  else attendance.foundHeld()
+  return tried
 }
 
 /** A listener must not keep the last connection of a pool from those who need it. */

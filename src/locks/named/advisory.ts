@@ -179,17 +179,31 @@ async function inScope<Tx, T>(
   work: (tx: Tx, held: LocksInTransaction) => Promise<T>,
 ): Promise<T> {
   const receipts = names.map(({ id }) => open.named.get(id)).filter((receipt) => receipt !== undefined)
-  const hold = holdSignal(open.session, open.signal)
+  const hold = holdSignal(open)
   try {
-    return await work(open.session.tx, { keys: names.map(({ key }) => key), receipts, signal: hold.signal })
+    return await work(open.session.tx, {
+      keys: names.map(({ key }) => key),
+      receipts,
+      get signal() {
+        return hold.signal
+      },
+    })
   } finally {
     hold.stop()
   }
 }
 
-function onlyOne({ keys: [key], receipts: [receipt], signal }: LocksInTransaction): LockInTransaction {
+function onlyOne(held: LocksInTransaction): LockInTransaction {
+  const [key] = held.keys
+  const [receipt] = held.receipts
   if (key === undefined || receipt === undefined) throw new Error('a lock that is held has a receipt')
-  return { key, receipt, signal }
+  return {
+    key,
+    receipt,
+    get signal() {
+      return held.signal
+    },
+  }
 }
 
 function refuseNested(outer: OpenTransaction<unknown>, names: readonly NamedKey[]): LockUsageError {

@@ -1,10 +1,12 @@
 import type { LockKey } from '../../core/key.ts'
 import { chosenLeaseName } from '../../core/lease-name.ts'
+import type { Plan } from '../../core/plan.ts'
 import type { Session } from '../../core/session.ts'
 import { createAcquire, type Acquire } from './acquire.ts'
 import { createAdvisoryLocks, type AdvisoryLocks } from './advisory.ts'
 import { createDefaultIsolation } from './default-isolation.ts'
 import { knownKeys } from './known-keys.ts'
+import { keyId } from './named-key.ts'
 import { assertFence } from '../lease/fence.ts'
 import type { LeaseOptions } from '../lease/options.ts'
 import { createLeases, type Lease } from '../lease/lease.ts'
@@ -90,11 +92,25 @@ export function createNamedLocks<Tx>(
   }
 }
 
-/** Every lock with a name is planned, however it is asked for. */
+/** So many plans are kept. Each is a few hundred bytes. */
+const maxPlans = 1000
+
+/** Every lock with a name is planned, however it is asked for; most are asked for in the same way again. */
 function remembering(planFor: NamedLocking['planFor']): NamedLocking['planFor'] {
+  const plans = new Map<string, Plan>()
   return (server, request) => {
+    const { key, mode, scope, wait, exact, isolation, lease } = request
+    // a time that is left is seldom the same twice
+    const isUsual = typeof wait !== 'object' && lease === undefined
+    const name = isUsual ? `${mode} ${scope} ${wait} ${exact} ${isolation} ${keyId(key)}` : ''
+    const known = isUsual ? plans.get(name) : undefined
+    if (known !== undefined) return known
     const plan = planFor(server, request)
-    knownKeys.remember(request.key) // which is a key indeed, since it could be planned
+    knownKeys.remember(key) // which is a key indeed, since it could be planned
+    if (isUsual) {
+      if (plans.size >= maxPlans) plans.clear()
+      plans.set(name, plan)
+    }
     return plan
   }
 }

@@ -4,6 +4,7 @@ import type { Plan } from '../../core/plan.ts'
 import type { AdvisoryRequest, Isolation } from '../../core/request.ts'
 import type { Session } from '../../core/session.ts'
 import { isSql, type SqlStatement, type Statement } from '../../core/statement.ts'
+import type { Dialect } from '../../dialects/dialect.ts'
 import { LockContention } from '../contention.ts'
 import { readFailure } from '../failure.ts'
 import type { CheckedLock } from './lock-options.ts'
@@ -76,12 +77,21 @@ export async function takeInside(
   for (const plan of head.length > 0 ? [] : plans) {
     await takeForTransaction(open, plan, opening.locking)
   }
-  const waitedMs = performance.now() - began
+  let waitedMs = open.begun === undefined ? performance.now() - began : undefined
   for (const [index, { id }] of opening.names.entries()) {
     const plan = plans[index]
-    if (plan !== undefined) open.named.set(id, receiptOf(plan, opening.lock, { ...sentFor(plan), waitedMs }))
+    if (plan === undefined) continue
+    const receipt = receiptOf(plan, opening.lock, { ...sentFor(plan), waitedMs: waitedMs ?? 0 })
+    open.named.set(id, receipt)
+    if (open.begun === undefined) continue
+    Object.defineProperty(receipt, 'waitedMs', { get: () => waitedMs ?? performance.now() - began })
   }
-  opening.onChange(true)
+  const granted = (): void => {
+    waitedMs ??= performance.now() - began
+    opening.onChange(true)
+  }
+  if (open.begun === undefined) granted()
+  else open.begun.then(granted, () => {}) // the work waits for its own first statement
 }
 
 export function sentFor(plan: Plan): { readonly statements: readonly Statement[] } {
@@ -152,8 +162,19 @@ function checkAccess(plans: readonly Plan[], { access }: OpenTransaction<unknown
   throw new LockUsageError('access', 'a transaction that only reads cannot take this lock on this database')
 }
 
-/** The locks as statements without parameters, where every one of them can be had so, and none answers with a value. */
+/** Of plans that are used again and again. */
+const heads = new WeakMap<Plan, readonly SqlStatement[]>()
+
 function headOf({ dialect }: Server, plans: readonly Plan[]): readonly SqlStatement[] {
+  const [only, second] = plans
+  if (only === undefined || second !== undefined) return headFor(dialect, plans)
+  const head = heads.get(only) ?? headFor(dialect, plans)
+  heads.set(only, head)
+  return head
+}
+
+/** The locks as statements without parameters, where every one of them can be had so, and none answers with a value. */
+function headFor(dialect: Dialect, plans: readonly Plan[]): readonly SqlStatement[] {
   const { inHead } = dialect.named
   if (inHead === undefined) return []
   const statements = plans.flatMap(({ inTransaction }) => inTransaction)

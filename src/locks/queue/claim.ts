@@ -183,10 +183,10 @@ async function endClaim<Tx>(
 }
 
 /** A part of the caller's transaction is not repeated: all of it would have to be. */
-async function inTransaction<Tx>(
+export async function inTransaction<Tx, T>(
   open: OpenTransaction<Tx>,
-  send: (visit: ClaimVisit) => Promise<number>,
-): Promise<number> {
+  send: (visit: ClaimVisit) => Promise<T>,
+): Promise<T> {
   try {
     return await send(open)
   } catch (error) {
@@ -204,14 +204,15 @@ function jobOf<Tx, R extends object>(
   { row, id, token }: TakenRow,
 ): Job<R> {
   const { attempts } = queue.shape
-  const key = { id, token }
+  // made for every job of a large batch: a spread here costs more than all the rest of the claim
   return {
-    ...key,
     row: row as R,
+    id,
+    token,
     attempts: attempts === undefined ? undefined : Number(row[attempts]),
-    complete: (options) => complete(claims, queue, { ...options, ...key }),
-    release: (options) => release(claims, queue, { ...options, ...key }),
-    extend: (visibilityMs) => extend(claims, queue, { ...key, visibilityMs }),
+    complete: (options) => complete(claims, queue, { ...options, id, token }),
+    release: (options) => release(claims, queue, { ...options, id, token }),
+    extend: (visibilityMs) => extend(claims, queue, { id, token, visibilityMs }),
   }
 }
 

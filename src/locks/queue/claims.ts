@@ -11,6 +11,7 @@ import {
   type ClaimPort,
   type Reclaimed,
 } from './claim.ts'
+import { completeAll } from './complete-all.ts'
 import { adviseIndexes, type IndexAdvice } from './index-advice.ts'
 import type { Job, JobKey, JobOptions, ReleaseOptions } from './job.ts'
 import type { OpenTransaction, Port } from '../port.ts'
@@ -22,8 +23,17 @@ import { work } from './work.ts'
 export interface Claims<Tx> {
   /** Claims jobs: each goes to one caller only, in the queue's order. Gives none when none is free. */
   readonly claim: <R extends object>(queue: Queue<R>, options?: ClaimOptions) => Promise<readonly Job<R>[]>
-  /** Ends a job. Rejects with {@link LockLostError} when it is no longer this claim's. */
-  readonly complete: (queue: Queue<object>, job: JobKey, options?: TxOption<Tx, JobOptions>) => Promise<void>
+  /**
+   * Ends a job. Rejects with {@link LockLostError} when it is no longer this claim's.
+   *
+   * Of many jobs, those that still are end all the same, in few round trips; the error is then a {@link JobsLostError},
+   * which says of which jobs it speaks.
+   */
+  readonly complete: (
+    queue: Queue<object>,
+    jobs: JobKey | readonly JobKey[],
+    options?: TxOption<Tx, JobOptions>,
+  ) => Promise<void>
   /** Gives a job back, to be claimed again after the delay. Rejects as `complete` does. */
   readonly release: (
     queue: Queue<object>,
@@ -55,7 +65,10 @@ export function createClaims<Tx>(
   const claims: ClaimPort<Tx> = { port, find }
   return {
     claim: async (queue, options) => (await claim(claims, queue, options)).jobs,
-    complete: (queue, { id, token }, options) => complete(claims, queue, { ...options, id, token }),
+    complete: (queue, jobs, options) =>
+      isList(jobs)
+        ? completeAll(claims, queue, { ...options, jobs })
+        : complete(claims, queue, { ...options, id: jobs.id, token: jobs.token }),
     release: (queue, { id, token }, options) => release(claims, queue, { ...options, id, token }),
     extend: (queue, { id, token }, visibilityMs) => extend(claims, queue, { id, token, visibilityMs }),
     reclaim: (queue) => reclaim(claims, queue),
@@ -70,6 +83,10 @@ export function createClaims<Tx>(
         },
       }),
   }
+}
+
+function isList(jobs: JobKey | readonly JobKey[]): jobs is readonly JobKey[] {
+  return Array.isArray(jobs)
 }
 
 function unknownTransaction(): never {

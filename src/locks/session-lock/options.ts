@@ -47,7 +47,7 @@ export interface SessionLockLimits {
 
 export const usualLimits: SessionLockLimits = {
   maxLocks: 5000,
-  locksPerConnection: 200,
+  locksPerConnection: 1000,
   heartbeatMs: 10_000,
   patienceMs: 30_000,
   warnAfterMs: 10_000,

@@ -5,7 +5,8 @@ import { isUnsupported } from '../../core/support.ts'
 import type { Dialect } from '../../dialects/dialect.ts'
 import type { LockTimeout } from '../../dialects/transaction.ts'
 import { untilAborted } from '../abort.ts'
-import { beginLocked } from './begin-locked.ts'
+import { beginLocked, type Begun } from './begin-locked.ts'
+import { unlessRefused } from './unless-refused.ts'
 import { commit, type CommitDoubt } from './commit.ts'
 import { readFailure } from '../failure.ts'
 import { takeTurn } from '../lane.ts'
@@ -65,15 +66,17 @@ async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T>
   const session = await openSession(job.port, { ...patienceOf(job), purpose: 'for a transaction' })
   const ending = sessionEnd(session)
   try {
-    const server = await job.port.server(session)
+    const { dialect, version } = await job.port.server(session)
     const open: OpenTransaction<Tx> = {
-      ...server,
+      dialect,
+      version,
       session,
       signal,
       isolation,
       access,
       deadline,
       doubt: ending.doubt,
+      begun: undefined,
       named: new Map(),
       atEnd: [],
     }
@@ -100,8 +103,8 @@ async function transact<Tx, T>(open: OpenTransaction<Tx>, job: Job<Tx, T>): Prom
       // a lock may be waited for on the way: only destroying the session ends that wait
       const beginning = beginLocked(open, { opening: job.opening, options: job.options, timeout })
       const begun = await untilAborted(beginning, open.signal, () => open.doubt(open.signal?.reason))
-      const result = await runWork(open, job, begun.takeLocks)
-      await commit(open, commitDoubt(open, job, begun.head))
+      const result = await runWork(open, job, begun)
+      await commit(open, commitDoubt(open, job, await begun.head))
       return result
     },
   })
@@ -117,14 +120,14 @@ function lockTimeout({ dialect }: Server, { lockTimeoutMs }: TransactionOptions)
 async function runWork<Tx, T>(
   open: OpenTransaction<Tx>,
   { scope, work }: Job<Tx, T>,
-  prepare: () => Promise<void>,
+  { takeLocks }: Begun,
 ): Promise<T> {
   const { session, doubt, dialect, signal } = open
   try {
     // a statement of the work may be waiting for a lock: only destroying the session ends that wait
     const running = scope.enter(open, async () => {
-      await prepare()
-      return work(session.tx)
+      await takeLocks()
+      return open.begun === undefined ? work(session.tx) : unlessRefused(open.begun, () => work(session.tx))
     })
     return await untilAborted(running, signal, () => doubt(signal?.reason))
   } catch (error) {

@@ -15,8 +15,8 @@ export interface Start {
 }
 
 export interface Begun {
-  /** What the last statement of the beginning gave. */
-  readonly head: Row | undefined
+  /** What the last statement of the beginning gives. Not settled yet where that travels with the work's first one. */
+  readonly head: Promise<Row | undefined>
   /** Takes the locks that belong inside of the transaction, where they have not come with BEGIN. */
   readonly takeLocks: () => Promise<void>
 }
@@ -26,7 +26,10 @@ export async function beginLocked(open: OpenTransaction<unknown>, start: Start):
   const { opening, options, timeout } = start
   const began = performance.now()
   const locks = opening && (await takeBeforeBegin(open, opening))
-  const head = await begin(open, { options, timeout, locks })
+  const head = begin(open, { options, timeout, locks })
+  if (open.session.ride === undefined) await head
+  else open.begun = head
+  head.catch(() => {}) // whoever needs it hears of it
   return { head, takeLocks: async () => locks && takeInside(open, locks, began) }
 }
 
@@ -53,7 +56,8 @@ async function begin(
     ...(writes && writeMode !== undefined && { mode: writeMode }),
     ...(head.length > 0 && { head }),
   }
-  const send = (): Promise<readonly Row[]> => beginWaiting(session, start, { dialect, deadline, signal })
+  const send = (): Promise<readonly Row[]> =>
+    session.ride?.(start) ?? beginWaiting(session, start, { dialect, deadline, signal })
   const [plan] = locks?.plans ?? []
   const isLocked = plan !== undefined && locks !== undefined && locks.head.length > 0
   const [row] = isLocked ? await take(plan, { dialect, signal, what: theLock }, send) : await send()

@@ -1,0 +1,52 @@
+import { rm } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+
+import type * as KyselyEntry from '../../src/entries/kysely.ts'
+import type * as Mysql2Entry from '../../src/entries/mysql2.ts'
+import type * as PgEntry from '../../src/entries/pg.ts'
+import { runCommand } from '../../test/engines/run-command.ts'
+
+/** The entries of Holdfast that are measured. */
+export interface Library {
+  readonly pg: typeof PgEntry
+  readonly kysely: typeof KyselyEntry
+  readonly mysql2: typeof Mysql2Entry
+}
+
+const built = new URL('../../node_modules/.cache/holdfast-bench/', import.meta.url)
+let loaded: Promise<Library> | undefined
+
+/**
+ * Compiled as it is published. What runs TypeScript as it stands gives each function its name again whenever it is
+ * made, which costs more than some of the functions do.
+ */
+export function publishedLibrary(): Promise<Library> {
+  loaded ??= build().then(() => load(built, 'js'))
+  return loaded
+}
+
+/** As it stands, for those who only want to see it work. */
+export function sourceLibrary(): Promise<Library> {
+  return load(new URL('../../src/', import.meta.url), 'ts')
+}
+
+/** Where the compiled library is, for programs of their own. */
+export async function publishedFolder(): Promise<URL> {
+  await publishedLibrary()
+  return built
+}
+
+async function build(): Promise<void> {
+  const root = fileURLToPath(new URL('../../', import.meta.url))
+  await rm(built, { recursive: true, force: true })
+  const tsc = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url))
+  const words = [tsc, '-p', `${root}tsconfig.build.json`, '--outDir', fileURLToPath(built)]
+  await runCommand(process.execPath, words, { timeoutMs: 120_000 })
+}
+
+async function load(folder: URL, extension: 'js' | 'ts'): Promise<Library> {
+  const entry = (name: string): Promise<unknown> =>
+    import(/* @vite-ignore */ new URL(`entries/${name}.${extension}`, folder).href)
+  const [pg, kysely, mysql2] = await Promise.all(['pg', 'kysely', 'mysql2'].map(entry))
+  return { pg, kysely, mysql2 } as Library
+}

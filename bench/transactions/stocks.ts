@@ -1,0 +1,188 @@
+import { Kysely, MysqlDialect, PostgresDialect, sql, type Generated } from 'kysely'
+import { createPool as createCallbackPool } from 'mysql2'
+import mysql from 'mysql2/promise'
+import pg from 'pg'
+
+import type { Library } from './library.ts'
+
+/** One way to sell one piece: lock the article's row, look whether there is one left, and count it down. */
+export interface Shop {
+  readonly name: string
+  readonly sell: (article: number) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+export type StockEngine = 'postgres' | 'mysql' | 'mariadb'
+
+interface StockTables {
+  readonly stock: { readonly id: Generated<number>; readonly pieces: number }
+}
+
+const lockTimeoutMs = 10_000
+export const articles = 1000
+
+const schema: readonly string[] = [
+  'drop table if exists stock',
+  'create table stock (id int primary key, pieces int not null)',
+  `insert into stock values ${Array.from({ length: articles }, (_, id) => `(${id}, 1000000)`).join(', ')}`,
+]
+
+/** Where a way leads, and how many connections it may have. */
+export interface Place {
+  readonly engine: StockEngine
+  readonly url: string
+  readonly connections: number
+}
+
+export function shops(library: Library, place: Place): readonly Shop[] {
+  const own =
+    place.engine === 'postgres'
+      ? [onPg(library, place, false), onPg(library, place, true), pgByHand(place)]
+      : [onMysql(library, place), mysqlByHand(place)]
+  return [...own, onKysely(library, place), kyselyByHand(place)]
+}
+
+/** An article has enough pieces for every round. */
+export async function stockUp({ engine, url }: Place): Promise<void> {
+  if (engine === 'postgres') {
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    for (const statement of schema) await client.query(statement)
+    await client.end()
+  } else {
+    const connection = await mysql.createConnection({ uri: url })
+    for (const statement of schema) await connection.query(statement)
+    await connection.end()
+  }
+}
+
+function onPg(library: Library, { url, connections }: Place, pipeline: boolean): Shop {
+  const pool = new pg.Pool({ connectionString: url, max: connections })
+  const locks = library.pg.createLocks(pool, { pipeline })
+  return {
+    name: pipeline ? 'Holdfast, pipeline: true' : 'Holdfast',
+    sell: (id) =>
+      locks.transaction(
+        async (tx) => {
+          const [row] = await locks.rows<{ pieces: number }>(tx, { table: 'stock', key: { id } })
+          checkLeft(row?.pieces)
+          await tx.query('update stock set pieces = pieces - 1 where id = $1', [id])
+        },
+        { lockTimeoutMs },
+      ),
+    close: () => pool.end(),
+  }
+}
+
+function pgByHand({ url, connections }: Place): Shop {
+  const pool = new pg.Pool({ connectionString: url, max: connections })
+  const sell: Shop['sell'] = async (id) => {
+    const client = await pool.connect()
+    try {
+      await client.query('BEGIN')
+      await client.query(`SET LOCAL lock_timeout = ${lockTimeoutMs}`)
+      const { rows } = await client.query<{ pieces: number }>(
+        'select pieces from stock where id = $1 for update',
+        [id],
+      )
+      checkLeft(rows[0]?.pieces)
+      await client.query('update stock set pieces = pieces - 1 where id = $1', [id])
+      await client.query('COMMIT')
+    } catch (error) {
+      await client.query('ROLLBACK')
+      throw error
+    } finally {
+      client.release()
+    }
+  }
+  return { name: 'by hand', sell, close: () => pool.end() }
+}
+
+/** Without a timeout of its own, as is usual there: to set it and to put it back are two round trips. */
+function onMysql(library: Library, { url, connections }: Place): Shop {
+  const pool = mysql.createPool({ uri: url, connectionLimit: connections })
+  const locks = library.mysql2.createLocks(pool)
+  return {
+    name: 'Holdfast',
+    sell: (id) =>
+      locks.transaction(async (tx) => {
+        const [row] = await locks.rows<{ pieces: number }>(tx, { table: 'stock', key: { id } })
+        checkLeft(row?.pieces)
+        await tx.query('update stock set pieces = pieces - 1 where id = ?', [id])
+      }),
+    close: () => pool.end(),
+  }
+}
+
+function mysqlByHand({ url, connections }: Place): Shop {
+  const pool = mysql.createPool({ uri: url, connectionLimit: connections })
+  const sell: Shop['sell'] = async (id) => {
+    const connection = await pool.getConnection()
+    try {
+      await connection.beginTransaction()
+      const [rows] = await connection.query<mysql.RowDataPacket[]>(
+        'select pieces from stock where id = ? for update',
+        [id],
+      )
+      checkLeft(rows[0]?.pieces as number | undefined)
+      await connection.query('update stock set pieces = pieces - 1 where id = ?', [id])
+      await connection.commit()
+    } catch (error) {
+      await connection.rollback()
+      throw error
+    } finally {
+      connection.release()
+    }
+  }
+  return { name: 'by hand', sell, close: () => pool.end() }
+}
+
+function onKysely(library: Library, place: Place): Shop {
+  const { engine } = place
+  const db = kyselyOf(place)
+  const locks = library.kysely.createLocks(db, { dialect: engine })
+  const timeout = engine === 'postgres' ? { lockTimeoutMs } : {}
+  return {
+    name: 'Holdfast on Kysely',
+    sell: (id) => locks.transaction((trx) => sellThrough(trx, id), timeout),
+    close: () => db.destroy(),
+  }
+}
+
+function kyselyByHand(place: Place): Shop {
+  const db = kyselyOf(place)
+  const sell: Shop['sell'] = (id) =>
+    db.transaction().execute(async (trx) => {
+      if (place.engine === 'postgres')
+        await sql`SET LOCAL lock_timeout = ${sql.lit(lockTimeoutMs)}`.execute(trx)
+      await sellThrough(trx, id)
+    })
+  return { name: 'Kysely by hand', sell, close: () => db.destroy() }
+}
+
+async function sellThrough(db: Kysely<StockTables>, id: number): Promise<void> {
+  const row = await db
+    .selectFrom('stock')
+    .select('pieces')
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()
+  checkLeft(row?.pieces)
+  await db
+    .updateTable('stock')
+    .set((eb) => ({ pieces: eb('pieces', '-', 1) }))
+    .where('id', '=', id)
+    .execute()
+}
+
+function checkLeft(pieces: number | undefined): void {
+  if (pieces === undefined || pieces < 1) throw new Error('sold out')
+}
+
+function kyselyOf({ engine, url, connections }: Place): Kysely<StockTables> {
+  const dialect =
+    engine === 'postgres'
+      ? new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max: connections }) })
+      : new MysqlDialect({ pool: createCallbackPool({ uri: url, connectionLimit: connections }) })
+  return new Kysely<StockTables>({ dialect })
+}
