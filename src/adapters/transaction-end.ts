@@ -24,25 +24,27 @@ export interface Failure {
 }
 
 export function firstFailure(): Failure {
-  let first: unknown
-  const note = (error: unknown): void => {
-    first ??= error
+  return new FirstFailure()
+}
+
+/** A class, because a getter in an object literal gives every object a shape of its own, which is kept for long. */
+class FirstFailure implements Failure {
+  error: unknown
+
+  forget = (): void => {
+    this.error = undefined
   }
-  return {
-    get error() {
-      return first
-    },
-    forget: () => {
-      first = undefined
-    },
-    note,
-    watch: async (work) => {
-      try {
-        return await work()
-      } catch (error) {
-        note(error)
-        throw error
-      }
-    },
+
+  note = (error: unknown): void => {
+    this.error ??= error
+  }
+
+  watch = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work()
+    } catch (error) {
+      this.note(error)
+      throw error
+    }
   }
 }

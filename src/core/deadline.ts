@@ -15,10 +15,13 @@ export function deadlineIn(
   if (Number.isNaN(timeoutMs) || timeoutMs < 0) {
     throw new LockUsageError('timeoutMs', `${timeoutMs} is not a number of milliseconds`)
   }
+  if (timeoutMs === Infinity) return endless
   const end = now() + timeoutMs
   const remainingMs = (): number => Math.max(0, end - now())
   return { remainingMs, isPast: () => remainingMs() === 0 }
 }
+
+const endless: Deadline = { remainingMs: () => Infinity, isPast: () => false }
 
 /** Sleeps without blocking the event loop, not past the deadline. Rejects with the signal's reason when it aborts. */
 export async function pause(

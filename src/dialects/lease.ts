@@ -12,7 +12,8 @@ export interface LeaseClaim {
 
 /** What those who listen to the topic are told of a claim, by how it ends. */
 export interface LeaseNews {
-  readonly granted: string
+  /** Absent when there is nobody to tell. */
+  readonly granted?: string
   readonly busy: string
 }
 

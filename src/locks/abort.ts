@@ -2,12 +2,15 @@
  * What `work` gives, unless the signal aborts first: then `interrupt` runs and the signal's reason is thrown, without
  * waiting for work that may never end.
  */
-export async function untilAborted<T>(
+export function untilAborted<T>(
   work: Promise<T>,
   signal: AbortSignal | undefined,
   interrupt: () => void,
 ): Promise<T> {
-  if (signal === undefined) return work
+  return signal === undefined ? work : raceAgainst(signal, work, interrupt)
+}
+
+async function raceAgainst<T>(signal: AbortSignal, work: Promise<T>, interrupt: () => void): Promise<T> {
   const { aborted, stop } = abortOf(signal)
   try {
     const first = await Promise.race([work, aborted])

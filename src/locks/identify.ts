@@ -11,9 +11,12 @@ export interface Candidates {
 
 /** Says what the server is: as told, or as the server itself says when it is asked for the first time. */
 export function identify({ dialects, version }: Candidates): (session: Session) => Promise<Server> {
-  let known: Server | undefined
+  const server = told(dialects, version)
+  let known = server && Promise.resolve(server)
   return async (session) => {
-    known ??= told(dialects, version) ?? (await ask(dialects, session))
+    if (known !== undefined) return known
+    const asked = await ask(dialects, session)
+    known ??= Promise.resolve(asked)
     return known
   }
 }

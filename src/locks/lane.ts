@@ -53,6 +53,21 @@ export async function takeTurn(
   })
 }
 
+/** This caller's turn in a lane, if nobody stands there. Gives what ends it. */
+export function takeFreeTurn(lane: string, lanes: Lanes = lanesOfThisProcess): (() => void) | undefined {
+  if (lanes.has(lane)) return undefined
+  const line = [() => {}]
+  lanes.set(lane, line)
+  let isOver = false
+  return () => {
+    if (isOver) return
+    isOver = true
+    line.shift()
+    if (line.length === 0) lanes.delete(lane)
+    else line[0]?.()
+  }
+}
+
 /** How many stand in a lane, the one whose turn it is included. */
 export function lengthOfLine(lane: string, lanes: Lanes = lanesOfThisProcess): number {
   return lanes.get(lane)?.length ?? 0

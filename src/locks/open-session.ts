@@ -1,6 +1,5 @@
 import { LockTimeoutError, LockUsageError } from '../core/errors.ts'
 import type { Session } from '../core/session.ts'
-import { untilAborted } from './abort.ts'
 import type { Port } from './port.ts'
 
 /** How long something that may never come is waited for. */
@@ -52,21 +51,27 @@ export function noConnection(purpose: string, patienceMs: number | undefined): s
 }
 
 /** What `work` gives. Otherwise `leave` runs, and `tooLate` or the signal's reason is thrown. */
-export async function patiently<T>(
+export function patiently<T>(
   work: Promise<T>,
   { signal, patienceMs = Infinity, tooLate, leave }: Patience & { tooLate: () => Error; leave: () => void },
 ): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    if (Number.isFinite(patienceMs)) timer = setTimeout(() => reject(tooLate()), patienceMs)
+  return new Promise<T>((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+    }
+    const giveUp = (why: unknown): void => {
+      stop()
+      leave()
+      reject(why as Error)
+    }
+    const onAbort = (): void => giveUp(signal?.reason)
+    const timer = Number.isFinite(patienceMs) ? setTimeout(() => giveUp(tooLate()), patienceMs) : undefined
+    work.then((result) => {
+      stop()
+      resolve(result)
+    }, giveUp)
+    if (signal?.aborted === true) onAbort()
+    else signal?.addEventListener('abort', onAbort, { once: true })
   })
-  try {
-    return await untilAborted(Promise.race([work, late]), signal, () => {})
-  } catch (error) {
-    leave()
-    throw error
-  } finally {
-    clearTimeout(timer)
-    work.catch(() => {}) // whoever has left does not hear of it
-  }
 }

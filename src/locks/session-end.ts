@@ -15,9 +15,9 @@ export function sessionEnd(session: Session): SessionEnd {
       reason ??= why instanceof Error ? why : new Error(String(why))
     },
     isInDoubt: () => reason !== undefined,
-    end: async () => {
+    end: () => {
       const ended = reason === undefined ? session.release() : session.destroy(reason)
-      await ended.catch((error: unknown) => {
+      return ended.catch((error: unknown) => {
         process.emitWarning(`a connection could not be given back: ${String(error)}`, 'HoldfastWarning')
       })
     },

@@ -13,12 +13,19 @@ export interface SettingUse<T> {
  * A setting that cannot be put back leaves the session in doubt: it must not go to anybody else. Neither must one whose
  * work was aborted: a statement may still wait there for a lock, and what puts the setting back would wait behind it.
  */
-export async function withSetting<T>(
+export function withSetting<T>(
   session: Pick<Session, 'run'>,
   setting: SettingChange | undefined,
+  use: SettingUse<T>,
+): Promise<T> {
+  return setting === undefined ? use.work() : withChanged(session, setting, use)
+}
+
+async function withChanged<T>(
+  session: Pick<Session, 'run'>,
+  setting: SettingChange,
   { work, doubt, signal }: SettingUse<T>,
 ): Promise<T> {
-  if (setting === undefined) return work()
   const saved = setting.read && (await session.run(setting.read))[0]?.saved
   const restore = restoreStatement(setting, saved)
   await session.run(setting.apply)

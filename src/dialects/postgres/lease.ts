@@ -34,7 +34,9 @@ const isOwned = 'name = $1 AND owner = $2 AND fence = coalesce($3::bigint, fence
  * FOR KEY SHARE. The row is then looked at once more, as it is when the lock is granted.
  */
 function acquire({ name, owner, ttlMs, news }: LeaseClaim): SqlStatement {
-  const tell = (param: string): string => (news === undefined ? '' : `, pg_notify('${topic}', ${param})`)
+  const told = [news?.busy, news?.granted].filter((text) => text !== undefined)
+  const tell = (text: string | undefined): string =>
+    text === undefined ? 'NULL::text' : `pg_notify('${topic}', $${4 + told.indexOf(text)})::text`
   return {
     sql:
       `WITH seen AS (SELECT expires_at - ${nowMs} AS left_ms FROM _leases ` +
@@ -44,9 +46,9 @@ function acquire({ name, owner, ttlMs, news }: LeaseClaim): SqlStatement {
       'ON CONFLICT (name) DO UPDATE SET name = excluded.name, owner = excluded.owner, ' +
       `fence = greatest(_leases.fence + 1, ${nowMs}), expires_at = ${nowMs} + $3::bigint ` +
       `WHERE _leases.expires_at <= ${nowMs} RETURNING fence) ` +
-      `SELECT 1 AS answer, fence, NULL::bigint AS left_ms${tell('$4')} FROM taken ` +
-      `UNION ALL SELECT 0, NULL, left_ms${tell('$5')} FROM seen`,
-    params: [name, owner, ttlMs, ...(news === undefined ? [] : [news.granted, news.busy])],
+      `SELECT 1 AS answer, fence, NULL::bigint AS left_ms, ${tell(news?.granted)} FROM taken ` +
+      `UNION ALL SELECT 0, NULL, left_ms, ${tell(news?.busy)} FROM seen`,
+    params: [name, owner, ttlMs, ...told],
     answers: { column: 'answer', meaning: { 1: 'granted', 0: 'busy', none: 'busy' } },
     isPrepared: true,
   }

@@ -67,7 +67,9 @@ export function attendanceIn(room: Room, { ear, me, name, leave }: Place): Atten
       askedAt = performance.now()
       waiter.expect()
       if (!ear.isOpen()) return undefined
-      return { granted: newsText({ kind: 'took', member: me, name }), busy: newsText(waits()) }
+      const granted = newsText({ kind: 'took', member: me, name })
+      // whoever is not heard of yet finds out by asking
+      return { busy: newsText(waits()), ...(line.hasOthers() && { granted }) }
     },
     foundHeld: () => line.foundHeld(askedAt),
     took: () => line.hear({ kind: 'took', member: me, name }),

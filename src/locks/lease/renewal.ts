@@ -33,13 +33,15 @@ const isStopped = new Error('the lease is not renewed any longer')
 
 export function createRenewal<Tx>(terms: RenewalTerms<Tx>): Renewal {
   const { validity } = terms
-  const stopped = new AbortController()
+  // most leases are released before they are confirmed once
+  let stopped: AbortController | undefined
   let ttlMs = terms.ttlMs
   let last: Promise<unknown> = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
   // One after another: of two that overtake each other nobody could tell which one counts.
   const confirm = (asked: Pick<Confirmation, 'askedMs' | 'keepsAlive'>): Promise<void> => {
-    const turn = last.then(() => confirmInTime(terms, { ...asked, stopped: stopped.signal }))
+    const { signal } = (stopped ??= new AbortController())
+    const turn = last.then(() => confirmInTime(terms, { ...asked, stopped: signal }))
     last = turn.catch(() => {})
     return turn
   }
@@ -61,7 +63,7 @@ export function createRenewal<Tx>(terms: RenewalTerms<Tx>): Renewal {
     },
     stop: () => {
       clearTimeout(timer)
-      stopped.abort(isStopped)
+      stopped?.abort(isStopped)
     },
   }
 }

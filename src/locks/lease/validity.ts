@@ -49,7 +49,11 @@ export function createValidity(name: string, sentAt: number, ttlMs: number): Val
   }
   alarm.set()
   return {
-    ...fate,
+    get signal() {
+      return fate.signal
+    },
+    note: fate.note,
+    isOver: fate.isOver,
     remainingMs,
     throwIfLost: () => {
       remainingMs()
@@ -86,14 +90,20 @@ interface Fate extends Pick<Validity, 'signal' | 'note' | 'end' | 'isOver'> {
 }
 
 function createFate(name: string): Fate {
-  const controller = new AbortController()
+  let controller: AbortController | undefined
   let isReleased = false
   let over: LockLostError | undefined
   let lastError: unknown
   const because = (why: string): LockLostError =>
     new LockLostError(`the lease ${name} ${why}`, lastError === undefined ? {} : { cause: lastError })
   return {
-    signal: controller.signal,
+    get signal() {
+      if (controller === undefined) {
+        controller = new AbortController()
+        if (!isReleased && over !== undefined) controller.abort(over)
+      }
+      return controller.signal
+    },
     note: (error) => {
       lastError = error
     },
@@ -105,7 +115,7 @@ function createFate(name: string): Fate {
     lose: (why) => {
       if (isReleased || over !== undefined) return
       over = because(why)
-      controller.abort(over)
+      controller?.abort(over)
     },
     end: () => {
       isReleased ||= over === undefined

@@ -2,9 +2,9 @@ import { deadlineIn, type Deadline } from '../../core/deadline.ts'
 import { LockNotAvailableError, LockTimeoutError, LockUsageError } from '../../core/errors.ts'
 import type { LockKey } from '../../core/key.ts'
 import type { Receipt } from '../../core/receipt.ts'
-import { holdSignal } from './hold-signal.ts'
+import { HoldSignal } from './hold-signal.ts'
 import { joinLock } from './join-lock.ts'
-import { takeTurn } from '../lane.ts'
+import { takeFreeTurn, takeTurn } from '../lane.ts'
 import {
   checkJoin,
   splitOptions,
@@ -79,7 +79,7 @@ export function createAdvisoryLocks<Tx>(
     return inScope(outer, names, work)
   }
   const withLock: AdvisoryLocks<Tx>['withLock'] = (key, work, options) =>
-    withLocks([key], (tx, held) => work(tx, onlyOne(held)), options)
+    withLocks([key], (tx, held) => work(tx, new HeldLock(held)), options)
   return {
     withLocks,
     withLock,
@@ -165,7 +165,8 @@ class Turns {
   readonly #ends: (() => void)[] = []
 
   async take(lanes: readonly string[], deadline: Deadline, signal: AbortSignal | undefined): Promise<void> {
-    for (const lane of lanes) this.#ends.push(await takeTurn(lane, { deadline, signal }))
+    for (const lane of lanes)
+      this.#ends.push(takeFreeTurn(lane) ?? (await takeTurn(lane, { deadline, signal })))
   }
 
   end(): void {
@@ -178,31 +179,46 @@ async function inScope<Tx, T>(
   names: readonly NamedKey[],
   work: (tx: Tx, held: LocksInTransaction) => Promise<T>,
 ): Promise<T> {
-  const receipts = names.map(({ id }) => open.named.get(id)).filter((receipt) => receipt !== undefined)
-  const hold = holdSignal(open)
+  const hold = new HoldSignal(open)
   try {
-    return await work(open.session.tx, {
-      keys: names.map(({ key }) => key),
-      receipts,
-      get signal() {
-        return hold.signal
-      },
-    })
+    return await work(open.session.tx, new HeldLocks(open, names, hold))
   } finally {
     hold.stop()
   }
 }
 
-function onlyOne(held: LocksInTransaction): LockInTransaction {
-  const [key] = held.keys
-  const [receipt] = held.receipts
-  if (key === undefined || receipt === undefined) throw new Error('a lock that is held has a receipt')
-  return {
-    key,
-    receipt,
-    get signal() {
-      return held.signal
-    },
+class HeldLocks implements LocksInTransaction {
+  readonly keys: readonly LockKey[]
+  readonly receipts: readonly Receipt[]
+  readonly #hold: HoldSignal
+
+  constructor({ named }: OpenTransaction<unknown>, names: readonly NamedKey[], hold: HoldSignal) {
+    this.keys = names.map(({ key }) => key)
+    this.receipts = names.flatMap(({ id }) => named.get(id) ?? [])
+    this.#hold = hold
+  }
+
+  get signal(): AbortSignal {
+    return this.#hold.signal
+  }
+}
+
+class HeldLock implements LockInTransaction {
+  readonly key: LockKey
+  readonly receipt: Receipt
+  readonly #held: LocksInTransaction
+
+  constructor(held: LocksInTransaction) {
+    const [key] = held.keys
+    const [receipt] = held.receipts
+    if (key === undefined || receipt === undefined) throw new Error('a lock that is held has a receipt')
+    this.key = key
+    this.receipt = receipt
+    this.#held = held
+  }
+
+  get signal(): AbortSignal {
+    return this.#held.signal
   }
 }
 

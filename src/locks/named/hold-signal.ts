@@ -1,40 +1,49 @@
 import { LockLostError } from '../../core/errors.ts'
 import type { OpenTransaction } from '../port.ts'
 
-/** Tells the work that holds a lock on a session when the lock is gone. */
-export interface HoldSignal {
-  /** Made when it is asked for first: most work never asks. */
-  readonly signal: AbortSignal
-  readonly stop: () => void
-}
+type Holder = Pick<OpenTransaction<unknown>, 'session' | 'signal' | 'begun'>
 
-/** A lock that belongs to a connection or its transaction is gone when the connection is. */
-export function holdSignal({
-  session,
-  signal: aborted,
-  begun,
-}: Pick<OpenTransaction<unknown>, 'session' | 'signal' | 'begun'>): HoldSignal {
-  let lost: AbortController | undefined
-  let reason: { readonly why: unknown } | undefined
-  let signal: AbortSignal | undefined
-  const lose = (why: unknown): void => {
-    reason ??= { why }
-    lost?.abort(why)
+/**
+ * Tells the work that holds a lock on a session when the lock is gone: one that belongs to a connection or its
+ * transaction is gone when the connection is.
+ *
+ * A class, because a getter in an object literal gives every object a shape of its own, which is kept for long.
+ */
+export class HoldSignal {
+  readonly #aborted: AbortSignal | undefined
+  readonly #stop: (() => void) | undefined
+  #lost: AbortController | undefined
+  #reason: { readonly why: unknown } | undefined
+  #signal: AbortSignal | undefined
+
+  constructor({ session, signal, begun }: Holder) {
+    this.#aborted = signal
+    begun?.catch(this.#lose) // it was never held
+    this.#stop = session.onLost?.((cause) => {
+      this.#lose(new LockLostError('the connection that held the lock is broken', { cause }))
+    })
   }
-  begun?.catch(lose) // it was never held
-  const stop = session.onLost?.((cause) => {
-    lose(new LockLostError('the connection that held the lock is broken', { cause }))
-  })
-  const make = (): AbortSignal => {
-    lost = new AbortController()
-    if (reason !== undefined) lost.abort(reason.why)
-    return aborted === undefined ? lost.signal : AbortSignal.any([aborted, lost.signal])
+
+  /** Made when it is asked for first: most work never asks. */
+  get signal(): AbortSignal {
+    this.#signal ??= this.#make()
+    return this.#signal
   }
-  return {
-    get signal() {
-      signal ??= make()
-      return signal
-    },
-    stop: () => stop?.(),
+
+  stop(): void {
+    this.#stop?.()
+  }
+
+  readonly #lose = (why: unknown): void => {
+    this.#reason ??= { why }
+    this.#lost?.abort(why)
+  }
+
+  #make(): AbortSignal {
+    this.#lost = new AbortController()
+    if (this.#reason !== undefined) this.#lost.abort(this.#reason.why)
+    return this.#aborted === undefined
+      ? this.#lost.signal
+      : AbortSignal.any([this.#aborted, this.#lost.signal])
   }
 }

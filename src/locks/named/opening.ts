@@ -68,15 +68,22 @@ export async function takeBeforeBegin(
   return { opening, plans, head: headOf(open, plans) }
 }
 
-/** Takes the locks that belong to the transaction, unless they came with BEGIN, and notes what is held. */
+/** Takes the locks that belong to the transaction, where they did not come with BEGIN, and notes what is held. */
 export async function takeInside(
   open: OpenTransaction<unknown>,
-  { opening, plans, head }: PlannedOpening,
+  planned: PlannedOpening,
   began: number,
 ): Promise<void> {
-  for (const plan of head.length > 0 ? [] : plans) {
-    await takeForTransaction(open, plan, opening.locking)
-  }
+  for (const plan of planned.plans) await takeForTransaction(open, plan, planned.opening.locking)
+  noteHeld(open, planned, began)
+}
+
+/** Notes what is held: all of the locks, or, where BEGIN is still under way, as soon as it is answered. */
+export function noteHeld(
+  open: OpenTransaction<unknown>,
+  { opening, plans }: PlannedOpening,
+  began: number,
+): undefined {
   let waitedMs = open.begun === undefined ? performance.now() - began : undefined
   for (const [index, { id }] of opening.names.entries()) {
     const plan = plans[index]

@@ -35,7 +35,7 @@ export async function attempt<Tx, T>(job: Job<Tx, T>): Promise<T> {
   const { lane } = job.port.sessions
   const { lockTimeoutMs, signal, access } = job.options
   const deadline = beginDeadline(job.opening, lockTimeoutMs)
-  if (lane === undefined || access === 'read-only') return inSession(job, deadline)
+  if (lane === undefined || access === 'read-only') return await inSession(job, deadline)
   const endTurn = await takeTurn(lane(), { deadline, signal })
   try {
     return await inSession(job, deadline)
@@ -83,7 +83,7 @@ async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T>
     try {
       return await transact(open, job)
     } finally {
-      await releaseAtEnd(open, ending)
+      if (open.atEnd.length > 0) await releaseAtEnd(open, ending)
     }
   } catch (error) {
     if (readFailure(error, job.candidates).transaction === 'unknown') ending.doubt(error)
@@ -126,7 +126,8 @@ async function runWork<Tx, T>(
   try {
     // a statement of the work may be waiting for a lock: only destroying the session ends that wait
     const running = scope.enter(open, async () => {
-      await takeLocks()
+      const taking = takeLocks()
+      if (taking !== undefined) await taking
       return open.begun === undefined ? work(session.tx) : unlessRefused(open.begun, () => work(session.tx))
     })
     return await untilAborted(running, signal, () => doubt(signal?.reason))

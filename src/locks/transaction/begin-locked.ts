@@ -2,7 +2,14 @@ import type { TransactionStart } from '../../core/session.ts'
 import type { Row } from '../../core/statement.ts'
 import type { LockTimeout } from '../../dialects/transaction.ts'
 import { beginWaiting } from './begin.ts'
-import { takeBeforeBegin, takeInside, theLock, type Opening, type PlannedOpening } from '../named/opening.ts'
+import {
+  noteHeld,
+  takeBeforeBegin,
+  takeInside,
+  theLock,
+  type Opening,
+  type PlannedOpening,
+} from '../named/opening.ts'
 import type { TransactionOptions } from './options.ts'
 import type { OpenTransaction } from '../port.ts'
 import { take } from '../take.ts'
@@ -18,7 +25,7 @@ export interface Begun {
   /** What the last statement of the beginning gives. Not settled yet where that travels with the work's first one. */
   readonly head: Promise<Row | undefined>
   /** Takes the locks that belong inside of the transaction, where they have not come with BEGIN. */
-  readonly takeLocks: () => Promise<void>
+  readonly takeLocks: () => Promise<void> | undefined
 }
 
 /** Takes the locks that come before the transaction, and begins it, with those that can travel along. */
@@ -30,7 +37,11 @@ export async function beginLocked(open: OpenTransaction<unknown>, start: Start):
   if (open.session.ride === undefined) await head
   else open.begun = head
   head.catch(() => {}) // whoever needs it hears of it
-  return { head, takeLocks: async () => locks && takeInside(open, locks, began) }
+  const takeLocks = (): Promise<void> | undefined => {
+    if (locks === undefined) return undefined
+    return locks.head.length > 0 ? noteHeld(open, locks, began) : takeInside(open, locks, began)
+  }
+  return { head, takeLocks }
 }
 
 interface Beginning extends Pick<Start, 'options' | 'timeout'> {
@@ -57,7 +68,10 @@ async function begin(
     ...(head.length > 0 && { head }),
   }
   const send = (): Promise<readonly Row[]> =>
-    session.ride?.(start) ?? beginWaiting(session, start, { dialect, deadline, signal })
+    session.ride?.(start) ??
+    (start.mode === undefined
+      ? session.begin(start)
+      : beginWaiting(session, start, { dialect, deadline, signal }))
   const [plan] = locks?.plans ?? []
   const isLocked = plan !== undefined && locks !== undefined && locks.head.length > 0
   const [row] = isLocked ? await take(plan, { dialect, signal, what: theLock }, send) : await send()

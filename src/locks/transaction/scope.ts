@@ -14,20 +14,24 @@ export interface Scope<Tx> {
 
 export function createScope<Tx>(): Scope<Tx> {
   const storage = new AsyncLocalStorage<OpenTransaction<Tx>>()
-  const open = new Map<Tx, OpenTransaction<Tx>>()
+  // Not a Map: the tables that one outgrows point at their successors, and so keep every transaction until the next
+  // full collection of garbage.
+  const open = new WeakMap<WeakKey, OpenTransaction<Tx>>()
   return {
     current: () => {
       const inherited = storage.getStore()
       // work that was started inside a transaction and outlives it is outside again
-      return inherited !== undefined && open.get(inherited.session.tx) === inherited ? inherited : undefined
+      return inherited !== undefined && open.get(inherited.session.tx as WeakKey) === inherited
+        ? inherited
+        : undefined
     },
     enter: (transaction, work) => {
-      open.set(transaction.session.tx, transaction)
+      open.set(transaction.session.tx as WeakKey, transaction)
       return storage.run(transaction, work)
     },
-    leave: ({ session }) => void open.delete(session.tx),
+    leave: ({ session }) => void open.delete(session.tx as WeakKey),
     find: (tx) => {
-      const found = open.get(tx)
+      const found = open.get(tx as WeakKey)
       if (found === undefined) {
         throw new LockUsageError(
           'tx',
