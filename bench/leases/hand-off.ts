@@ -25,7 +25,7 @@ export async function afterRelease(contestant: string, stage: Stage): Promise<Cl
     round: async () => {
       const release = await own.take(name)
       const taking = other.ask('take')
-      await delay(200 + Math.random() * 100) // long enough to wait, and at any point of a pause between two looks
+      await delay(30 + Math.random() * 100) // long enough to wait, and at any point of a pause between two looks
       const before = process.hrtime.bigint()
       await release()
       const granted = BigInt(await taking)

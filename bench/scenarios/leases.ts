@@ -24,7 +24,7 @@ Queries are counted on the wire, by a proxy that all connections lead through; t
 `
 
 /** Enough for the engine of the language to have seen it all. */
-const cycles = 3000
+const cycles = 2000
 
 const shown: readonly (readonly [string, Way])[] = [
   ['Holdfast', 'holdfast'],
@@ -109,16 +109,11 @@ const shapes = [
 
 async function contests(bench: Bench, url: string): Promise<readonly Section[]> {
   const sections: Section[] = []
-  for (const { title, processes, perProcess } of shapes) {
-    const terms = {
-      url,
-      processes,
-      perProcess,
-      forMs: bench.isQuick ? 300 : 6000,
-      warmUp: bench.isQuick ? 0 : cycles,
-    }
-    sections.push(await contested(bench, title, terms))
-  }
+  const times = bench.isQuick
+    ? { forMs: 300, warmUp: 0, patienceMs: 500 }
+    : { forMs: 4000, warmUp: cycles, patienceMs: 60_000 }
+  for (const { title, ...shape } of shapes)
+    sections.push(await contested(bench, title, { url, ...shape, ...times }))
   return sections
 }
 
@@ -213,7 +208,7 @@ async function keeping({ isQuick, say }: Bench, url: string): Promise<readonly S
     more: () => ({ '% of a core': cpu[name] ?? NaN, 'bytes of heap per lease': memory[name] ?? NaN }),
   }))
   const title = `${count} leases held, ttlMs ${keptMs}`
-  const { rows } = await compare(contestants, { rounds: isQuick ? 1 : 2, warmUp: 0, say, title })
+  const { rows } = await compare(contestants, { rounds: 1, warmUp: 0, say, title })
   const notes = [
     'Each lease is renewed once in a third of its time; what is due together is one statement with Holdfast.',
   ]

@@ -8,7 +8,7 @@ import { riderOf, type Rider } from './pg-ride.ts'
 import { sqlOnly } from './statement-kind.ts'
 import type { DriverTraits } from './traits.ts'
 import { firstFailure, nothingToCommit, type Failure } from './transaction-end.ts'
-import { accessWords, headTexts, isolationWords, withoutMode } from './transaction-start.ts'
+import { accessWords, headTexts, isolationWords, undoneOnError, withoutMode } from './transaction-start.ts'
 
 /** What is used of `pg`'s `Pool`. The second way to connect is not used; its type is what tells the client's. */
 export interface PgPool<Client = PgClient> {
@@ -128,12 +128,7 @@ function statementsOn(client: PgClient, { names, pipeline }: Manner, failure: Fa
       const text = beginText(start)
       failure.forget()
       isOpen = true
-      try {
-        return (await send(client, text))?.rows ?? []
-      } catch (error) {
-        await rollback().catch(() => {}) // the connection is gone, and the transaction with it
-        throw error
-      }
+      return (await undoneOnError(() => send(client, text), rollback))?.rows ?? []
     },
     ...(pipeline && { ride }),
     commit: async () => {

@@ -1,7 +1,7 @@
 import type { TableName } from '../core/request.ts'
 import type { SqlStatement, Value } from '../core/statement.ts'
 import type { QueueTable } from './claim.ts'
-import { conditionText, orderText } from './claim-text.ts'
+import { claimText, conditionText, orderText, type ClaimSyntax } from './claim-text.ts'
 import { quoteTable, sql, type SqlSyntax } from './sql.ts'
 
 /** The columns whose rows stand together in the queue's order: those that have one value. */
@@ -30,6 +30,14 @@ export function partialIndex(
   const rows = queue.where.map((condition) => conditionText(condition, syntax.quote, literal)).join(' AND ')
   const keys = [...leading.map(syntax.quote), orderText(queue, syntax.quote)]
   return sql(`${createIndex(syntax, queue, keys)} WHERE ${rows}`)
+}
+
+/** Asks for the plan of a search for the next job. `explain` is how the engine spells that question. */
+export function explained(explain: string, syntax: ClaimSyntax, queue: QueueTable): SqlStatement {
+  const text = claimText(syntax, queue)
+  return text.statement(
+    `${explain} SELECT ${text.key} FROM ${text.from} WHERE ${text.claimable()} ORDER BY ${text.order()} LIMIT 1`,
+  )
 }
 
 function createIndex(syntax: SqlSyntax, { table }: QueueTable, keys: readonly string[]): string {

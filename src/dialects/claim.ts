@@ -1,5 +1,5 @@
 import type { TableName } from '../core/request.ts'
-import type { Row, SqlStatement, Statement, Value } from '../core/statement.ts'
+import type { Row, Statement, Value } from '../core/statement.ts'
 import type { Version } from '../core/version.ts'
 
 /** One column of the order in which jobs are claimed. */
@@ -117,24 +117,12 @@ export interface ClaimStatements {
   readonly giveBack: (queue: QueueTable, limit: number, version: Version) => Counted
   /** Changes rows that nobody has and that were claimed too often. */
   readonly bury: (queue: QueueTable, burial: Burial, version: Version) => Counted
-  /** The index with which a claim does not read rows that are done. None where the engine would not use it. */
-  readonly index: (queue: QueueTable, version: Version) => readonly Statement[]
-  /** Whether a claim reads rows in vain. Absent where the engine cannot be asked, or reads all in any case. */
-  readonly scan?: ScanQuestion
   /** The codes by which the engine says that the table, or a column of it, is not there. */
   readonly misfits: readonly string[]
   /** What `Sessions.listen` is given to hear of new jobs, where the engine can tell. */
   readonly topic?: (queue: QueueTable) => string
   /** Tells those who listen to the topic that there are new jobs. */
   readonly announce?: (queue: QueueTable) => Statement
-}
-
-export interface ScanQuestion {
-  /** Settings for the transaction in which the question is asked; it is rolled back. */
-  readonly head?: readonly SqlStatement[]
-  readonly ask: (queue: QueueTable) => Statement
-  /** What is wrong with the plan in the answer, in words; undefined when all is well. */
-  readonly problem: (rows: readonly Row[], queue: QueueTable) => string | undefined
 }
 
 /** For engines whose changes answer with the changed rows. */

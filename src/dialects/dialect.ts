@@ -40,7 +40,7 @@ export interface Dialect {
   readonly optimistic: OptimisticStatements
   readonly once: OnceStatements
   readonly identity: Identity
-  /** For looking at servers and proving what they do. Without it `inspect` and `attest` are refused. */
+  /** For looking at servers and proving what they do. Without it `inspect`, `attest` and `adviseIndexes` are refused. */
   readonly tools?: () => Promise<DialectTools>
 }
 

@@ -1,8 +1,9 @@
 import type { Finding } from '../core/attestation.ts'
 import type { LeaseSeen, SessionSeen } from '../core/inspection.ts'
 import type { Target } from '../core/request.ts'
-import type { Row, Statement } from '../core/statement.ts'
+import type { Row, SqlStatement, Statement } from '../core/statement.ts'
 import type { Version } from '../core/version.ts'
+import type { QueueTable } from './claim.ts'
 
 /**
  * What a dialect knows for looking at servers and for proving what they do. Loaded only when it is asked for: those
@@ -12,6 +13,23 @@ export interface DialectTools {
   readonly inspector: Inspector
   readonly examination: Examination
   readonly fixture: Fixture
+  readonly claimIndex: ClaimIndex
+}
+
+/** What a queue's table needs so that a claim reads no rows in vain. */
+export interface ClaimIndex {
+  /** The index with which a claim does not read rows that are done. None where the engine would not use it. */
+  readonly index: (queue: QueueTable, version: Version) => readonly Statement[]
+  /** Whether a claim reads rows in vain. Absent where the engine cannot be asked, or reads all in any case. */
+  readonly scan?: ScanQuestion
+}
+
+export interface ScanQuestion {
+  /** Settings for the transaction in which the question is asked; it is rolled back. */
+  readonly head?: readonly SqlStatement[]
+  readonly ask: (queue: QueueTable) => Statement
+  /** What is wrong with the plan in the answer, in words; undefined when all is well. */
+  readonly problem: (rows: readonly Row[], queue: QueueTable) => string | undefined
 }
 
 /** A statement, and what stays unknown when the server does not answer it. */

@@ -63,7 +63,7 @@ export function patiently<T>(
     const giveUp = (why: unknown): void => {
       stop()
       leave()
-      reject(why as Error)
+      reject(why)
     }
     const onAbort = (): void => giveUp(signal?.reason)
     const timer = Number.isFinite(patienceMs) ? setTimeout(() => giveUp(tooLate()), patienceMs) : undefined

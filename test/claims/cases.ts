@@ -1,6 +1,8 @@
 import { isSql, type Statement } from '../../src/core/statement.ts'
+import type { Version } from '../../src/core/version.ts'
 import type { ClaimStatements, EndPlan, TakeStep } from '../../src/dialects/claim.ts'
-import type { Dialect } from '../../src/dialects/dialect.ts'
+import type { BuiltinDialect } from '../../src/dialects/dialect.ts'
+import type { ClaimIndex } from '../../src/dialects/tools.ts'
 import type { Queue } from '../../src/locks/queue/queue-definition.ts'
 import { queue } from '../../src/locks/queue/queue.ts'
 
@@ -33,20 +35,32 @@ export interface Shown {
 }
 
 /** Everything that a dialect may send about two queues. */
-export function claimCases({ claim, readVersion, name }: Dialect, version: string): readonly Shown[] {
+export async function claimCases(
+  {
+    claim,
+    tools,
+    readVersion,
+    name,
+  }: Pick<BuiltinDialect<string>, 'claim' | 'tools' | 'readVersion' | 'name'>,
+  version: string,
+): Promise<readonly Shown[]> {
+  const { claimIndex } = await tools()
+  const server = { claim, claimIndex, version: readVersion(version) }
   // a collection's name has one part
   const first: Queue = name === 'mongodb' ? { ...jobs, shape: { ...jobs.shape, table: 'job' } } : jobs
   return [
-    ...casesOf(claim, first, readVersion(version)).map((one) => ({ ...one, title: `jobs: ${one.title}` })),
-    ...casesOf(claim, mails, readVersion(version)).map((one) => ({ ...one, title: `mails: ${one.title}` })),
+    ...casesOf(server, first).map((one) => ({ ...one, title: `jobs: ${one.title}` })),
+    ...casesOf(server, mails).map((one) => ({ ...one, title: `mails: ${one.title}` })),
   ]
 }
 
-function casesOf(
-  claim: ClaimStatements,
-  { shape, done, dead }: Queue,
-  version: Parameters<ClaimStatements['giveBack']>[2],
-): readonly Shown[] {
+interface Server {
+  readonly claim: ClaimStatements
+  readonly claimIndex: ClaimIndex
+  readonly version: Version
+}
+
+function casesOf({ claim, claimIndex, version }: Server, { shape, done, dead }: Queue): readonly Shown[] {
   const many = claim.take(shape, terms, version)
   const one = claim.take(shape, { ...terms, worker: undefined, limit: 1 }, version)
   const shown = (title: string, statements: readonly (TakeStep | undefined)[]): readonly Shown[] =>
@@ -71,8 +85,8 @@ function casesOf(
     ...shown('extend', claim.extend(shape, held, 30_000).statements),
     ...shown('give back', claim.giveBack(shape, 1000, version).statements),
     ...shown('put aside', dead ? claim.bury(shape, { set: dead, limit: 1000 }, version).statements : []),
-    ...shown('index', claim.index(shape, version)),
-    ...shown('is it used', [...(claim.scan?.head ?? []), claim.scan?.ask(shape)]),
+    ...shown('index', claimIndex.index(shape, version)),
+    ...shown('is it used', [...(claimIndex.scan?.head ?? []), claimIndex.scan?.ask(shape)]),
     ...shown('announce', [claim.announce?.(shape)]),
   ]
 }

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 
 import type { Statement } from '../../src/core/statement.ts'
 import { queue } from '../../src/locks/queue/queue.ts'
-import { openWorkshop, dialectOf } from '../claims/workshop.ts'
+import { registry } from '../../src/registry.ts'
+import { openWorkshop } from '../claims/workshop.ts'
 import { describeEngines } from '../engines/use.ts'
 import { readPage } from './page.ts'
 import { jsonLines, statementsIn } from './statements.ts'
@@ -54,10 +55,10 @@ describe('the table on the page', () => {
     })
   })
 
-  test('has the index that SQL Server would be advised', () => {
+  test('has the index that SQL Server would be advised', async () => {
     const layout = layouts.get('mssql') ?? []
-    const index = dialectOf('mssql').claim.index(jobsOf('id').shape, [16, 0, 0])
-    expect(index).toEqual([{ sql: layout.at(-1), params: [] }])
+    const { claimIndex } = await registry.mssql.tools()
+    expect(claimIndex.index(jobsOf('id').shape, [16, 0, 0])).toEqual([{ sql: layout.at(-1), params: [] }])
   })
 })
 

@@ -1,6 +1,7 @@
 import type { DialectTools } from '../tools.ts'
+import { claimIndex } from '../mysql/claim-index.ts'
 import { examination } from './doctor.ts'
 import { fixture } from '../mysql/fixture.ts'
 import { inspector } from './inspect.ts'
 
-export const tools: DialectTools = { inspector, examination, fixture }
+export const tools: DialectTools = { inspector, examination, fixture, claimIndex }

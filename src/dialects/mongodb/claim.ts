@@ -1,4 +1,4 @@
-import type { DocumentCommand, Row, Value } from '../../core/statement.ts'
+import type { Row, Value } from '../../core/statement.ts'
 import {
   countRows,
   type Changes,
@@ -7,7 +7,6 @@ import {
   type HeldClaim,
   type QueueTable,
 } from '../claim.ts'
-import { fixedColumns, indexName } from '../claim-index.ts'
 import { collection, fieldName } from './names.ts'
 
 /** A claim outlives a failover only when most members have it. */
@@ -16,9 +15,9 @@ const durable = { writeConcern: { w: 'majority' } }
 /** As a number and not as a date, so that it is the same in every dialect. */
 const now = { $toLong: '$$NOW' }
 
-type Document = Readonly<Record<string, unknown>>
+export type Document = Readonly<Record<string, unknown>>
 
-function matches({ where }: QueueTable): Document {
+export function matches({ where }: QueueTable): Document {
   return Object.fromEntries(
     where.map(({ column, values }) => [
       fieldName(column),
@@ -32,14 +31,14 @@ function isOver({ until }: QueueTable): Document {
   return { $expr: { $lte: [`$${fieldName(until)}`, now] } }
 }
 
-function claimable(queue: QueueTable): Document {
+export function claimable(queue: QueueTable): Document {
   const { attempts, maxAttempts } = queue
   const few =
     attempts === undefined || maxAttempts === undefined ? {} : { [attempts]: { $not: { $gte: maxAttempts } } }
   return { ...matches(queue), ...isOver(queue), ...few }
 }
 
-function sortOf({ order }: QueueTable): Document {
+export function sortOf({ order }: QueueTable): Document {
   return Object.fromEntries(
     order.map(({ column, direction }) => [fieldName(column), direction === 'desc' ? -1 : 1]),
   )
@@ -108,21 +107,6 @@ export const claim: ClaimStatements = {
     const spent = { [attempts]: { $gte: maxAttempts } }
     return many(queue, { ...matches(queue), ...isOver(queue), ...spent }, free(queue, set))
   },
-  index: (queue) => [indexCommand(queue)],
-  scan: {
-    ask: (queue) => ({
-      command: {
-        explain: {
-          find: collection(queue.table),
-          filter: claimable(queue),
-          sort: sortOf(queue),
-          limit: 1,
-        },
-        verbosity: 'queryPlanner',
-      },
-    }),
-    problem: scanProblem,
-  },
   // a field that is missing is an empty one
   misfits: [],
   // changes of the collection are told without being announced
@@ -148,42 +132,4 @@ function many(queue: QueueTable, query: Document, set: Document): Counted {
     statements: [{ command: { update: collection(queue.table), updates: [update], ...durable } }],
     count: ([reply]) => Number(reply?.n ?? 0),
   }
-}
-
-/** Only of the documents of the queue, where the server can tell that the index has all that are asked for. */
-function indexCommand(queue: QueueTable): DocumentCommand {
-  const isFixed =
-    queue.where.length > 0 && queue.where.every(({ values }) => values.length === 1 && values[0] !== null)
-  const fixed: Document = Object.fromEntries(fixedColumns(queue).map((column) => [column, 1]))
-  const index = {
-    key: { ...(isFixed ? {} : fixed), ...sortOf(queue) },
-    name: indexName(queue.table),
-    ...(isFixed && { partialFilterExpression: matches(queue) }),
-  }
-  // the end of a job finds it by its id, for which the server has an index of its own only when that is `_id`
-  const id = { key: { [fieldName(queue.id)]: 1 }, name: `${indexName(queue.table)}_id` }
-  const indexes = queue.id === '_id' ? [index] : [index, id]
-  return { command: { createIndexes: collection(queue.table), indexes } }
-}
-
-interface PlanStage {
-  readonly stage?: string
-  readonly isPartial?: boolean
-  readonly keyPattern?: Document
-}
-
-function scanProblem([reply]: readonly Row[], { where }: QueueTable): string | undefined {
-  const { queryPlanner } = (reply ?? {}) as { queryPlanner?: { winningPlan?: object } }
-  const stages = stagesIn(queryPlanner?.winningPlan)
-  if (stages.some(({ stage }) => stage === 'COLLSCAN')) return 'every document of the collection is read'
-  if (stages.some(({ stage }) => stage === 'SORT')) return 'all documents that match are sorted'
-  const serves = ({ isPartial, keyPattern = {} }: PlanStage): boolean =>
-    isPartial === true || where.length === 0 || where.some(({ column }) => column in keyPattern)
-  const isVain = stages.some((stage) => stage.stage === 'IXSCAN' && !serves(stage))
-  return isVain ? 'documents are read that do not match' : undefined
-}
-
-function stagesIn(plan: unknown): readonly PlanStage[] {
-  if (typeof plan !== 'object' || plan === null) return []
-  return [plan, ...Object.values(plan).flatMap(stagesIn)]
 }

@@ -1,6 +1,5 @@
 import type { SqlStatement } from '../../core/statement.ts'
 import { countIn, type ClaimStatements } from '../claim.ts'
-import { fullIndex } from '../claim-index.ts'
 import { endAll, sqlClaims, type PickedChange } from '../claim-sql.ts'
 import { claimText, type ClaimSyntax, type ClaimText } from '../claim-text.ts'
 import { syntax as names } from './syntax.ts'
@@ -57,8 +56,6 @@ export const claim: ClaimStatements = {
       arrange: arranged(claimText(syntax, queue), terms.token),
     }
   },
-  // An index on some rows is not used for a statement with parameters.
-  index: (queue) => [fullIndex(names, queue)],
   // invalid column name, invalid object name
   misfits: ['207', '208'],
 }

@@ -1,14 +1,12 @@
-import type { Row } from '../../core/statement.ts'
 import { isAtLeast, type Version } from '../../core/version.ts'
-import { countIn, type ClaimStatements, type QueueTable } from '../claim.ts'
-import { fullIndex } from '../claim-index.ts'
+import { countIn, type ClaimStatements } from '../claim.ts'
 import { endAll, readClaimed, sqlClaims, type PickedChange } from '../claim-sql.ts'
 import { claimText, type ClaimSyntax } from '../claim-text.ts'
 import { sql } from '../sql.ts'
 import { syntax as names } from './syntax.ts'
 
 /** UTC has no hour that comes twice, as the session's own time zone may have. */
-const syntax: ClaimSyntax = {
+export const syntax: ClaimSyntax = {
   ...names,
   nowMs: "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000",
 }
@@ -48,17 +46,6 @@ export function innodbClaims(hasSkipLocked: (version: Version) => boolean): Clai
       const read = readClaimed(claimText(syntax, queue), terms, '*')
       return { steps: [readCommitted, text.statement(changed(change)), read] }
     },
-    index: (queue) => [fullIndex(names, queue)],
-    scan: {
-      ask: (queue) => {
-        const text = claimText(syntax, queue)
-        return text.statement(
-          `EXPLAIN FORMAT=TRADITIONAL SELECT ${text.key} FROM ${text.from} WHERE ${text.claimable()} ` +
-            `ORDER BY ${text.order()} LIMIT 1`,
-        )
-      },
-      problem: scanProblem,
-    },
     // unknown column, no such table
     misfits: ['1054', '1146'],
   }
@@ -81,11 +68,4 @@ function waiting({ text, where, set, limit }: PickedChange): string {
     `UPDATE ${text.from} SET ${set()} WHERE ${where()} ` +
     `ORDER BY ${text.order()} LIMIT ${text.value(limit)}`
   )
-}
-
-function scanProblem(rows: readonly Row[], { where }: QueueTable): string | undefined {
-  const [row] = rows
-  if (/filesort/.test(String(row?.Extra))) return 'all rows that match are sorted'
-  const isScan = row?.type === 'ALL' || row?.type === 'index'
-  return isScan && (where.length > 0 || row?.key === null) ? 'every row of the table is read' : undefined
 }

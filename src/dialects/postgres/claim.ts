@@ -1,5 +1,5 @@
 import { canonicalKey } from '../../core/key.ts'
-import type { Row, SqlStatement, Value } from '../../core/statement.ts'
+import type { SqlStatement, Value } from '../../core/statement.ts'
 import type { Version } from '../../core/version.ts'
 import {
   countRows,
@@ -9,7 +9,6 @@ import {
   type HeldClaims,
   type QueueTable,
 } from '../claim.ts'
-import { partialIndex } from '../claim-index.ts'
 import { endAll, sqlClaims, type PickedChange } from '../claim-sql.ts'
 import { claimText, type ClaimSyntax } from '../claim-text.ts'
 import { sql } from '../sql.ts'
@@ -21,7 +20,7 @@ import { syntax as names } from './syntax.ts'
  * `now()` would be the time at which the transaction began. EXTRACT gives a number of any length, and takes three times as long
  * where it is asked for each row that a claim passes over.
  */
-const syntax: ClaimSyntax = {
+export const syntax: ClaimSyntax = {
   ...names,
   nowMs: "CAST(date_part('epoch', clock_timestamp()) * 1000 AS BIGINT)",
   constant,
@@ -127,19 +126,6 @@ export const claim: ClaimStatements = {
     const write = (): SqlStatement => endText(queue, change)
     return { change: filled({ queue, kind: 'complete all', change, write }, { ids, token: held.token }) }
   },
-  index: (queue) => [partialIndex(names, queue)],
-  scan: {
-    // a small table is read as a whole whatever indexes it has: without that choice the answer is about the index
-    head: [sql('SET LOCAL enable_seqscan = off'), sql('SET LOCAL enable_sort = off')],
-    ask: (queue) => {
-      const text = claimText(syntax, queue)
-      return text.statement(
-        `EXPLAIN (FORMAT JSON) SELECT ${text.key} FROM ${text.from} WHERE ${text.claimable()} ` +
-          `ORDER BY ${text.order()} LIMIT 1`,
-      )
-    },
-    problem: scanProblem,
-  },
   // undefined column, undefined table
   misfits: ['42703', '42P01'],
   topic,
@@ -151,29 +137,4 @@ function topic({ table }: QueueTable): string {
   const parts = typeof table === 'string' ? [table] : table
   const name = ['holdfast', 'queue', ...parts].join('.')
   return Buffer.byteLength(name) < 64 ? name : canonicalKey(['holdfast.queue', ...parts]).name.slice(0, 63)
-}
-
-interface PlanNode {
-  readonly 'Node Type'?: string
-  readonly Filter?: string
-  readonly Plans?: readonly PlanNode[]
-}
-
-/** A condition that an index on some rows implies is not in the filter; one that is there was tried row by row. */
-function scanProblem([row]: readonly Row[], queue: QueueTable): string | undefined {
-  const nodes = (node: PlanNode): readonly PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodes)]
-  const answer = row?.['QUERY PLAN']
-  const plans = (typeof answer === 'string' ? JSON.parse(answer) : answer) as readonly { Plan: PlanNode }[]
-  const all = plans.flatMap(({ Plan }) => nodes(Plan))
-  if (all.some((node) => node['Node Type'] === 'Seq Scan')) return 'every row of the table is read'
-  if (all.some((node) => node['Node Type']?.endsWith('Sort') === true))
-    return 'all rows that match are sorted'
-  const words = new Set(all.flatMap(({ Filter = '' }) => wordsOf(Filter)))
-  const vain = queue.where.find(({ column }) => words.has(column) || words.has(names.quote(column)))
-  return vain && `rows are read whose ${vain.column} does not match`
-}
-
-/** The names in an expression, without the texts in it. */
-function wordsOf(expression: string): readonly string[] {
-  return expression.replaceAll(/'(?:[^']|'')*'/g, '').match(/"(?:[^"]|"")*"|[\w$]+/g) ?? []
 }

@@ -82,7 +82,7 @@ export function attendanceIn(room: Room, { ear, me, name, leave }: Place): Atten
 }
 
 export interface Waiter extends Pick<Attendance, 'sleep'> {
-  readonly hear: () => void
+  readonly hear: (news: News) => void
   /** What was heard until now counts no longer. */
   readonly expect: () => void
 }
@@ -96,9 +96,10 @@ function createWaiter(line: Line, isKnown: () => boolean): Waiter {
   let isDue = false
   let look: (() => void) | undefined
   return {
-    hear: () => {
-      heardAt = performance.now()
-      isDue ||= line.turnAt() <= heardAt
+    hear: ({ kind }) => {
+      const now = performance.now()
+      isDue ||= line.turnAt() <= now
+      if (kind !== 'waits') heardAt = now // who waits changes nothing for whoever holds it
       look?.()
     },
     expect: () => void (isDue = false),

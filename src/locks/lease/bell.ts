@@ -69,7 +69,7 @@ function hear(house: House, news: News): void {
   line.hear(news)
   // others need not wait for one who is first and does not ask
   if (waiters.size === 0 && line.turnAt() <= performance.now()) leaveLine(house, line, news.name)
-  for (const waiter of waiters) waiter.hear()
+  for (const waiter of waiters) waiter.hear(news)
 }
 
 /** What was known of others is not known any longer. */

@@ -1,5 +1,6 @@
+import { LockUsageError } from '../../core/errors.ts'
 import { isSql } from '../../core/statement.ts'
-import type { ClaimStatements } from '../../dialects/claim.ts'
+import type { ClaimIndex } from '../../dialects/tools.ts'
 import { callQueue, type ClaimVisit } from './claim-call.ts'
 import type { Port } from '../port.ts'
 import type { Queue } from './queue-definition.ts'
@@ -16,18 +17,25 @@ export async function adviseIndexes<Tx>(port: Port<Tx>, queue: Queue<object>): P
   return callQueue(port, {
     queue,
     work: async (visit) => {
-      const statements = visit.dialect.claim
-        .index(queue.shape, visit.version)
-        .map((statement) => (isSql(statement) ? statement.sql : JSON.stringify(statement.command)))
-      const problem = await scanProblem(visit, visit.dialect.claim.scan, queue)
+      const { index, scan } = await claimIndexOf(visit)
+      const statements = index(queue.shape, visit.version).map((statement) =>
+        isSql(statement) ? statement.sql : JSON.stringify(statement.command),
+      )
+      const problem = await scanProblem(visit, scan, queue)
       return { statements, warning: problem === undefined ? undefined : `a claim is slow: ${problem}` }
     },
   })
 }
 
+async function claimIndexOf({ dialect }: ClaimVisit): Promise<ClaimIndex> {
+  if (dialect.tools === undefined)
+    throw new LockUsageError('dialect', `${dialect.name} does not say which index a queue needs`)
+  return (await dialect.tools()).claimIndex
+}
+
 async function scanProblem(
   { session }: ClaimVisit,
-  scan: ClaimStatements['scan'],
+  scan: ClaimIndex['scan'],
   { shape }: Queue<object>,
 ): Promise<string | undefined> {
   if (scan === undefined) return undefined

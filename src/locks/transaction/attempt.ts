@@ -35,7 +35,7 @@ export async function attempt<Tx, T>(job: Job<Tx, T>): Promise<T> {
   const { lane } = job.port.sessions
   const { lockTimeoutMs, signal, access } = job.options
   const deadline = beginDeadline(job.opening, lockTimeoutMs)
-  if (lane === undefined || access === 'read-only') return await inSession(job, deadline)
+  if (lane === undefined || access === 'read-only') return inSession(job, deadline)
   const endTurn = await takeTurn(lane(), { deadline, signal })
   try {
     return await inSession(job, deadline)
