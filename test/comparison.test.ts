@@ -18,8 +18,8 @@ describe('a row lock on SQLite', () => {
       connection: { filename: ':memory:' },
       useNullAsDefault: true,
     })
-    expect(db('account').where('id', 1).toString()).toBe('select * from `account` where `id` = 1')
-    expect(db('account').where('id', 1).forUpdate().toString()).toBe('select * from `account` where `id` = 1')
+    expect(db('account').where('id', 1).toQuery()).toBe('select * from `account` where `id` = 1')
+    expect(db('account').where('id', 1).forUpdate().toQuery()).toBe('select * from `account` where `id` = 1')
     await db.destroy()
   })
 

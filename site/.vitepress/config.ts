@@ -9,9 +9,9 @@ async function sidebar(): Promise<DefaultTheme.SidebarItem[]> {
   const chapters = await listPages(new URL('../../', import.meta.url))
   return chapters.map(({ title, pages }) => ({
     text: title,
-    collapsed: pages.length > 7 ? true : undefined,
+    collapsed: pages.length > 7,
     items: pages.map((page) => ({ text: page.title, link: linkTo(page.path) })),
-  })) as DefaultTheme.SidebarItem[]
+  }))
 }
 
 function linkTo(path: string): string {

@@ -60,12 +60,12 @@ export function patiently<T>(
       clearTimeout(timer)
       signal?.removeEventListener('abort', onAbort)
     }
-    const giveUp = (why: unknown): void => {
+    const giveUp = (why: Error): void => {
       stop()
       leave()
       reject(why)
     }
-    const onAbort = (): void => giveUp(signal?.reason)
+    const onAbort = (): void => giveUp(signal?.reason as Error)
     const timer = Number.isFinite(patienceMs) ? setTimeout(() => giveUp(tooLate()), patienceMs) : undefined
     work.then((result) => {
       stop()
