@@ -20,15 +20,16 @@ export interface OpeningLimits extends Patience {
  *
  * A session that arrives after the caller has given up goes straight back.
  */
-export async function openSession<Tx>(
+export function openSession<Tx>(
   { sessions }: Pick<Port<Tx>, 'sessions'>,
-  { purpose, ...patience }: OpeningLimits,
+  { purpose, signal, patienceMs }: OpeningLimits,
 ): Promise<Session<Tx>> {
   const opening = sessions.open()
   const giveBack = async (): Promise<void> => (await opening).release()
   return patiently(opening, {
-    ...patience,
-    tooLate: () => new NoConnectionError(purpose, patience.patienceMs),
+    signal,
+    patienceMs,
+    tooLate: () => new NoConnectionError(purpose, patienceMs),
     leave: () => void giveBack().catch(() => {}),
   })
 }

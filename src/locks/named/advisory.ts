@@ -149,7 +149,8 @@ async function runLocked<Tx, T>(
         options.signal,
       )
     const run = (tx: Tx): Promise<T> => inScope(transactions.scope.find(tx), names, work)
-    return await runTransaction({ ...transactions, opening }, run, options)
+    const { port, scope, candidates } = transactions
+    return await runTransaction({ port, scope, candidates, opening }, run, options)
   } catch (error) {
     // where BEGIN is the lock, it has no word for not waiting but a deadline that is over
     if (!isGranted && lock.wait === 'nowait' && error instanceof LockTimeoutError)

@@ -11,7 +11,7 @@ import { commit, type CommitDoubt } from './commit.ts'
 import { readFailure } from '../failure.ts'
 import { takeTurn } from '../lane.ts'
 import type { TransactionOptions } from './options.ts'
-import { openSession, type Patience } from '../open-session.ts'
+import { openSession, type OpeningLimits } from '../open-session.ts'
 import type { Opening } from '../named/opening.ts'
 import type { OpenTransaction, Port, Server } from '../port.ts'
 import type { Scope } from './scope.ts'
@@ -55,15 +55,15 @@ function beginDeadline(opening: Opening | undefined, lockTimeoutMs: number | und
 /** A pool that never gives a connection would otherwise never be heard of: its last one may be the caller's own. */
 const connectionPatienceMs = 60_000
 
-function patienceOf<Tx, T>({ opening, options: { signal } }: Job<Tx, T>): Patience {
+function patienceOf<Tx, T>({ opening, options: { signal } }: Job<Tx, T>): OpeningLimits {
   const waitMs = opening?.deadline.remainingMs() ?? Infinity
-  return { signal, patienceMs: Math.min(waitMs, connectionPatienceMs) }
+  return { signal, patienceMs: Math.min(waitMs, connectionPatienceMs), purpose: 'for a transaction' }
 }
 
 /** Whatever happens, the connection goes back clean or is destroyed. */
 async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T> {
   const { signal, isolation, access = 'read-write' } = job.options
-  const session = await openSession(job.port, { ...patienceOf(job), purpose: 'for a transaction' })
+  const session = await openSession(job.port, patienceOf(job))
   const ending = sessionEnd(session)
   try {
     const { dialect, version } = await job.port.server(session)

@@ -1,5 +1,5 @@
 import type { TransactionStart } from '../../core/session.ts'
-import type { Row } from '../../core/statement.ts'
+import type { Row, SqlStatement } from '../../core/statement.ts'
 import type { LockTimeout } from '../../dialects/transaction.ts'
 import { beginWaiting } from './begin.ts'
 import {
@@ -55,12 +55,12 @@ async function begin(
   const { session, dialect, version, access, deadline, signal } = open
   const { writeMode, commitProbe } = dialect.transaction
   const writes = access === 'read-write'
-  const head = [
-    ...(timeout !== undefined && 'head' in timeout ? [timeout.head] : []),
-    ...(locks?.head ?? []),
-    // behind the locks: a transaction that has its number holds up the server's cleaning
-    ...(writes ? [commitProbe?.(version)?.head] : []),
-  ].filter((statement) => statement !== undefined)
+  const head: SqlStatement[] = []
+  if (timeout !== undefined && 'head' in timeout) head.push(timeout.head)
+  if (locks !== undefined) head.push(...locks.head)
+  // behind the locks: a transaction that has its number holds up the server's cleaning
+  const probe = writes ? commitProbe?.(version)?.head : undefined
+  if (probe !== undefined) head.push(probe)
   const start: TransactionStart = {
     ...(options.isolation && { isolation: options.isolation }),
     ...(options.access && { access }),

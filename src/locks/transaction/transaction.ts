@@ -35,6 +35,8 @@ export async function runTransaction<Tx, T>(
   const checked = checkTransaction(options)
   const outer = transactions.scope.current()
   if (outer !== undefined) return join(work, outer.session.tx, checked)
+  const { port, scope, candidates, opening } = transactions
+  const job = { port, scope, candidates, work, options: checked, ...(opening && { opening }) }
   const state: Progress = {
     attempt: 1,
     deadline: deadlineIn(checked.budgetMs),
@@ -44,7 +46,7 @@ export async function runTransaction<Tx, T>(
   for (;;) {
     checked.signal?.throwIfAborted()
     try {
-      return await attempt({ ...transactions, work, options: checked })
+      return await attempt(job)
     } catch (error) {
       checked.signal?.throwIfAborted()
       await beforeRetry(readFailure(error, transactions.candidates), state, checked)
