@@ -82,7 +82,9 @@ async function measure(bench: Bench, place: Place, situation: Situation): Promis
     ...own.map((way) => contestant(way, Math.ceil(perRound))),
     ...peers.map((way) => contestant(way, bench.isQuick ? 2 : operationsOfPeers)),
   ]
-  const options = { rounds: bench.isQuick ? 1 : 15, warmUp: bench.isQuick ? 0 : 2, say: bench.say, title }
+  // a server runs for days: what counts is code that was run some thousand times
+  const warmUp = bench.isQuick ? 0 : place.isFar ? 3 : 8
+  const options = { rounds: bench.isQuick ? 1 : 9, warmUp, say: bench.say, title }
   try {
     const comparison = await compare(contestants, options)
     return {

@@ -66,7 +66,7 @@ async function measure(bench: Bench, { place, situation, title: where }: Measure
     name,
     round: () => perSecond({ workers, operations }, (_, operation) => sell(operation % spread)),
   }))
-  const options = { rounds: bench.isQuick ? 1 : 11, warmUp: bench.isQuick ? 0 : 2, say: bench.say, title }
+  const options = { rounds: bench.isQuick ? 1 : 7, warmUp: bench.isQuick ? 0 : 2, say: bench.say, title }
   try {
     const comparison = await compare(contestants, options)
     return { title, unit: 'tx/s', isMoreBetter: true, rows: comparison.rows, goals: [] }

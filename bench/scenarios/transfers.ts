@@ -51,7 +51,7 @@ async function runEngine(bench: Bench, { engine, bank, workers }: Run): Promise<
   const title = `${engine}, ${workers} workers`
   const { rows } = await compare(
     ways.map((way) => contestant(bank, way, { workers, forMs })),
-    { rounds: bench.isQuick ? 1 : 7, warmUp: bench.isQuick ? 0 : 1, title, say: bench.say },
+    { rounds: bench.isQuick ? 1 : 5, warmUp: bench.isQuick ? 0 : 1, title, say: bench.say },
   )
   return { title, unit: 'tx/s', isMoreBetter: true, rows, goals: [] }
 }
