@@ -77,14 +77,15 @@ async function measure(bench: Bench, place: Place, situation: Situation): Promis
     round: () =>
       perSecond({ workers, operations }, (_, operation) => way.book(operation % rooms, (slot += 1))),
   })
-  const perRound = bench.isQuick ? 16 : place.isFar ? 100 * Math.sqrt(workers) : 400
+  const isQueue = rooms === 1 && workers > 1
+  const perRound = bench.isQuick ? 16 : place.isFar ? (isQueue ? 48 : 50 * Math.sqrt(workers)) : 400
   const contestants = [
     ...own.map((way) => contestant(way, Math.ceil(perRound))),
     ...peers.map((way) => contestant(way, bench.isQuick ? 2 : operationsOfPeers)),
   ]
   // a server runs for days: what counts is code that was run some thousand times
-  const warmUp = bench.isQuick ? 0 : place.isFar ? 3 : 8
-  const options = { rounds: bench.isQuick ? 1 : 9, warmUp, say: bench.say, title }
+  const warmUp = bench.isQuick ? 0 : place.isFar ? 2 : 8
+  const options = { rounds: bench.isQuick ? 1 : 7, warmUp, say: bench.say, title }
   try {
     const comparison = await compare(contestants, options)
     return {

@@ -66,8 +66,9 @@ const ways: readonly (readonly [Way, string])[] = [
 async function compareIn(bench: Bench, one: Shape): Promise<readonly Section[]> {
   const { title, thinkMs, note } = one
   const seen = new Map<Way, Figures[]>(ways.map(([way]) => [way, []]))
-  const rounds = bench.isQuick ? 1 : 5
-  const windowMs = bench.isQuick ? 300 : 5000
+  const rounds = bench.isQuick ? 1 : 4
+  // shorter than the busy_timeout, with which a writer that starves gives up
+  const windowMs = bench.isQuick ? 300 : 3000
   for (let round = 0; round < rounds; round += 1) {
     for (const [way] of ways) {
       const folder = await mkdtemp(join(tmpdir(), 'holdfast-bench-'))
