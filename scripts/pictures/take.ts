@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
@@ -37,7 +38,9 @@ async function main(): Promise<void> {
   const isWanted = (name: string): boolean => wanted.length === 0 || wanted.includes(name)
   const starts = await startEngines()
   try {
-    const urls = starts.flatMap(({ started }) => (started === undefined ? [] : [started.server.url]))
+    const urls = starts.flatMap(({ name, started }) =>
+      started === undefined ? [] : [addressOf(name, started.server.url)],
+    )
     if (isWanted('verify')) {
       const report = await holdfast(['verify', ...urls])
       await save('verify', draw({ title: 'holdfast verify $URLS', output: shortReport(report) }))
@@ -57,6 +60,11 @@ async function main(): Promise<void> {
   } finally {
     await stopEngines(starts)
   }
+}
+
+/** Of an engine without a server the tests have a folder. */
+function addressOf(name: string, url: string): string {
+  return url.includes('://') ? url : `${name}:${join(url, 'picture.db')}`
 }
 
 /** The matrix, what its numbers are, and the last line. Between them stands why something is refused, at length. */
