@@ -20,7 +20,6 @@ export interface PgClient extends CancelTarget, ListeningClient {
   /** Where `pg` tells of every error that the server sends; absent in its native client. */
   readonly connection?: PgErrors
   query(config: PgQuery): Promise<PgResult | readonly PgResult[]>
-  query(text: string, values?: unknown[]): Promise<PgResult | readonly PgResult[]>
   release(error?: Error): void
 }
 
@@ -147,8 +146,7 @@ async function send(
   text: string,
   values: readonly Value[] = [],
 ): Promise<PgResult | undefined> {
-  // apart from each other: of an object the driver makes a copy
-  const answer = await (values.length === 0 ? client.query(text) : client.query(text, [...values]))
+  const answer = await client.query({ text, values: [...values] })
   // without values one text may hold several statements: the last one answers
   return isList(answer) ? answer.at(-1) : answer
 }
