@@ -1,5 +1,6 @@
 import { CommitOutcomeUnknownError, RetryableTransactionError } from '../../core/errors.ts'
-import type { ErrorMeaning } from '../../core/classification.ts'
+import type { ErrorTable } from '../../core/classification.ts'
+import { classifyFor } from '../../core/classify.ts'
 import type { Session } from '../../core/session.ts'
 import type { Dialect } from '../../dialects/dialect.ts'
 import type { Client, Fault, Sabotage } from '../subject.ts'
@@ -89,17 +90,19 @@ export const retriesUnknownCommit: Sabotage = {
 
 const takesLossForConflict: Sabotage = {
   does: 'takes a connection that broke at COMMIT for a transaction that lost',
-  dialect: (dialect) => ({ ...dialect, errors: { ...dialect.errors, codes: withoutLoss(dialect) } }),
+  dialect: (dialect) => ({ ...dialect, errors: lossAsConflict(dialect) }),
 }
 
-function withoutLoss({ errors }: Dialect): Readonly<Record<string, ErrorMeaning>> {
-  const conflict: ErrorMeaning = { kind: 'serialization', transaction: 'rolled-back' }
-  return Object.fromEntries(
-    Object.entries(errors.codes).map(([code, meaning]) => [
-      code,
-      meaning.kind === 'connection-lost' ? conflict : meaning,
-    ]),
-  )
+/** By meaning, not by code: the system can say it too (`ECONNRESET`), before the driver does. */
+function lossAsConflict(dialect: Dialect): ErrorTable {
+  const { codes, codeOf, otherwise } = dialect.errors
+  const loss = 'loss'
+  return {
+    otherwise,
+    codes: { ...codes, [loss]: { kind: 'serialization', transaction: 'rolled-back' } },
+    codeOf: (error, isTold) =>
+      classifyFor(error, dialect).kind === 'connection-lost' ? loss : codeOf(error, isTold),
+  }
 }
 
 export const hidesWorkError: Sabotage = {
