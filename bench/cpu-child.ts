@@ -1,18 +1,20 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { createInterface } from 'node:readline'
 import pg from 'pg'
 
-import { sourceLibrary, type Library } from './transactions/library.ts'
+import { libraryIn } from './transactions/library.ts'
 
 /*
- * What a transaction costs the processor of its client: `<url> <how> <transactions> <warm-up>`. Prints microseconds of
- * user time for each. By hand it sends the very messages that Holdfast sends, so that what is more is Holdfast's own.
+ * What a transaction costs the processor of its client: `cpu-child.ts <url> <way> <library's folder>`. Told a number, it
+ * runs so many transactions and answers with the microseconds of user time for each. When the input ends, it ends.
+ *
+ * By hand it sends the very messages that Holdfast sends, so that what is more is Holdfast's own.
  */
 
-const [url = '', how = '', count = '', warmUp = '', folder = ''] = process.argv.slice(2)
+const [url = '', way = '', folder = ''] = process.argv.slice(2)
 
 const pool = new pg.Pool({ connectionString: url, max: 1 })
-const library: Pick<Library, 'pg'> =
-  folder === '' ? await sourceLibrary() : { pg: (await import(`${folder}entries/pg.js`)) as Library['pg'] }
-const locks = library.pg.createLocks(pool)
+const locks = (await libraryIn(folder)).pg.createLocks(pool)
 
 async function body(client: Pick<pg.PoolClient, 'query'>, room: number): Promise<void> {
   await client.query('select slot from booking where room = $1 and slot = $2', [room, -1])
@@ -22,8 +24,8 @@ async function byHand(room: number): Promise<void> {
   const client = await pool.connect()
   try {
     await client.query(
-      `BEGIN; SET LOCAL lock_timeout = 10000; SELECT pg_advisory_xact_lock('${room}'::bigint) /* hf:room.${room} */; ` +
-        'SELECT pg_current_xact_id()::text AS id',
+      `BEGIN; SET LOCAL lock_timeout = 10000; SELECT pg_advisory_xact_lock('${room}'::bigint), ` +
+        `pg_current_xact_id()::text AS id /* hf:room.${room} */`,
     )
     await body(client, room)
     await client.query('COMMIT')
@@ -38,11 +40,18 @@ async function byHand(room: number): Promise<void> {
 const ways: Readonly<Record<string, (room: number) => Promise<void>>> = {
   holdfast: (room) => locks.withLock(['room', room], (tx) => body(tx, room), { lockTimeoutMs: 10_000 }),
   byHand,
+  byHandBesideStorage: byHand,
 }
 
-const run = ways[how] ?? byHand
-for (let done = 0; done < Number(warmUp); done += 1) await run(done % 1000)
-const before = process.cpuUsage()
-for (let done = 0; done < Number(count); done += 1) await run(done % 1000)
-console.log(process.cpuUsage(before).user / Number(count))
+const run = ways[way]
+if (run === undefined) throw new Error(`${way} is no way`)
+// before Node 24, one use of it anywhere makes every promise of the process dearer
+if (way === 'byHandBesideStorage') new AsyncLocalStorage().run({}, () => {})
+
+let room = 0
+for await (const line of createInterface({ input: process.stdin })) {
+  const before = process.cpuUsage()
+  for (let left = Number(line); left > 0; left -= 1) await run((room = (room + 1) % 1000))
+  process.stdout.write(`${process.cpuUsage(before).user / Number(line)}\n`)
+}
 await pool.end()

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 import { postgresProtocol } from '../../test/wire/protocols.ts'
 import { startProxy } from '../../test/wire/proxy.ts'
-import { startChild } from './child.ts'
+import { startChild } from '../child.ts'
 import type { Way } from './ways.ts'
 
 export interface ContestTerms {
@@ -31,7 +31,7 @@ export async function contest(terms: ContestTerms): Promise<ContestResult> {
   const proxy = await startProxy(terms.url, postgresProtocol)
   const { way, name, perProcess } = terms
   const crew = Array.from({ length: terms.processes }, () =>
-    startChild('contender.ts', [proxy.url, way, name, String(perProcess), String(terms.warmUp)]),
+    startChild('leases/contender.ts', [proxy.url, way, name, String(perProcess), String(terms.warmUp)]),
   )
   const grants = async (): Promise<readonly number[]> =>
     (await Promise.all(crew.map(async (one) => JSON.parse(await one.ask('?')) as number[]))).flat()

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 import type { Contestant } from '../compare.ts'
-import { startChild } from './child.ts'
+import { startChild } from '../child.ts'
 import { warmUp, ways, type Way } from './ways.ts'
 
 export interface Stage {
@@ -18,7 +18,7 @@ type Closing = Contestant & { readonly close: () => Promise<void> }
 export async function afterRelease(contestant: string, stage: Stage): Promise<Closing> {
   const { url, way, name, warmUp: cycles } = stage
   const own = ways[way](url)
-  const other = startChild('peer.ts', [url, way, name, '30000', String(cycles)])
+  const other = startChild('leases/peer.ts', [url, way, name, '30000', String(cycles)])
   await warmUp(own, cycles)
   return {
     name: contestant,
@@ -47,7 +47,7 @@ export async function afterDeath(contestant: string, { url, way, name }: Stage):
   return {
     name: contestant,
     round: async () => {
-      const holder = startChild('peer.ts', [url, way, name, String(ttlMs)])
+      const holder = startChild('leases/peer.ts', [url, way, name, String(ttlMs)])
       await holder.ask('take')
       const before = process.hrtime.bigint()
       const taking = own.take(name, ttlMs)

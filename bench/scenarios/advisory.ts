@@ -1,11 +1,12 @@
 import pg from 'pg'
 
-import { compare, perSecond, type Comparison } from '../compare.ts'
+import { startChild, type Child } from '../child.ts'
+import { compare, type Comparison, type Contestant } from '../compare.ts'
 import { startDelayProxy } from '../delay-proxy.ts'
 import type { Bench, Goal, Scenario, Section } from '../scenario.ts'
-import { peerWays } from '../transactions/booking-peers.ts'
-import { publishedLibrary, sourceLibrary } from '../transactions/library.ts'
-import { names, schema, ways, type Way } from '../transactions/bookings.ts'
+import { installedPeers } from '../transactions/booking-peers.ts'
+import { publishedFolder } from '../transactions/library.ts'
+import { names, schema } from '../transactions/bookings.ts'
 
 interface Situation {
   readonly title: string
@@ -33,8 +34,8 @@ export const advisory: Scenario = {
   title: 'A transaction under an advisory lock',
   about:
     'Books a slot of a room under the room’s lock: begin, lock timeout, lock, read, check, insert, commit. By hand that is ' +
-    'six round trips. Each way has its own pool of as many connections as there are workers. `advisory-lock` and ' +
-    '`pg-mutex-lock` lock on a connection beside the transaction.',
+    'six round trips. Each way runs in a process of its own, as an application would, with as many connections as there ' +
+    'are workers. `advisory-lock` and `pg-mutex-lock` lock on a connection beside the transaction.',
   run: async (bench) => {
     const server = await bench.server('postgres')
     if (server === undefined) return []
@@ -67,25 +68,29 @@ async function prepare(connectionString: string): Promise<void> {
 
 async function measure(bench: Bench, place: Place, situation: Situation): Promise<Section> {
   const { workers, rooms } = situation
-  const library = await (bench.isQuick ? sourceLibrary() : publishedLibrary())
-  const own = ways(library, { url: place.url, connections: workers })
-  const peers = await peerWays(place.url, workers)
+  const folder = bench.isQuick ? '' : (await publishedFolder()).href
+  const peers = await installedPeers()
   const title = `${place.title}, ${situation.title}`
-  let slot = 0
-  const contestant = (way: Way, operations: number): Parameters<typeof compare>[0][number] => ({
-    name: way.name,
-    round: () =>
-      perSecond({ workers, operations }, (_, operation) => way.book(operation % rooms, (slot += 1))),
-  })
   const isQueue = rooms === 1 && workers > 1
   const perRound = bench.isQuick ? 16 : place.isFar ? (isQueue ? 48 : 50 * Math.sqrt(workers)) : 400
+  const children: Child[] = []
+  const contestant = (name: string, operations: number): Contestant => {
+    const firstSlot = children.length * 10_000_000
+    const words = [place.url, name, String(workers), String(firstSlot), folder]
+    const child = startChild('transactions/booker.ts', words)
+    children.push(child)
+    return {
+      name,
+      round: async () => Number(await child.ask(`${workers} ${Math.ceil(operations)} ${rooms}`)),
+    }
+  }
   const contestants = [
-    ...own.map((way) => contestant(way, Math.ceil(perRound))),
-    ...peers.map((way) => contestant(way, bench.isQuick ? 2 : operationsOfPeers)),
+    ...Object.values(names).map((name) => contestant(name, perRound)),
+    ...peers.map((name) => contestant(name, bench.isQuick ? 2 : operationsOfPeers)),
   ]
   // a server runs for days: what counts is code that was run some thousand times
-  const warmUp = bench.isQuick ? 0 : place.isFar ? 2 : 8
-  const options = { rounds: bench.isQuick ? 1 : 7, warmUp, say: bench.say, title }
+  const warmUp = bench.isQuick ? 0 : place.isFar ? 2 : 16
+  const options = { rounds: bench.isQuick ? 1 : 9, warmUp, say: bench.say, title }
   try {
     const comparison = await compare(contestants, options)
     return {
@@ -102,7 +107,7 @@ async function measure(bench: Bench, place: Place, situation: Situation): Promis
       ],
     }
   } finally {
-    for (const way of [...own, ...peers]) await way.close()
+    await Promise.all(children.map((child) => child.end()))
   }
 }
 

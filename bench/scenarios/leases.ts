@@ -4,7 +4,7 @@ import { createLocks } from '../../src/entries/pg.ts'
 import { postgresProtocol } from '../../test/wire/protocols.ts'
 import { startProxy } from '../../test/wire/proxy.ts'
 import { compare, perSecond, quantile, type Contestant } from '../compare.ts'
-import { startChild } from '../leases/child.ts'
+import { startChild } from '../child.ts'
 import { contest, type ContestTerms } from '../leases/contest.ts'
 import { afterDeath, afterRelease, ttlMs, type Stage } from '../leases/hand-off.ts'
 import { benchTable, type Way } from '../leases/ways.ts'
@@ -192,7 +192,12 @@ async function keeping({ isQuick, say }: Bench, url: string): Promise<readonly S
     name,
     round: async () => {
       const proxy = await startProxy(url, postgresProtocol)
-      const keeper = startChild('keeper.ts', [proxy.url, name.toLowerCase(), String(count), String(keptMs)])
+      const keeper = startChild('leases/keeper.ts', [
+        proxy.url,
+        name.toLowerCase(),
+        String(count),
+        String(keptMs),
+      ])
       const step = async (line: string): Promise<Kept> => JSON.parse(await keeper.ask(line)) as Kept
       memory[name] = (await step('take')).memory / count
       await step('keep') // the first round is spread over the time that taking them took

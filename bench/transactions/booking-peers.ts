@@ -1,4 +1,4 @@
-import { loadPeer } from '../peers.ts'
+import { loadPeer, peerVersion } from '../peers.ts'
 import { bookOn, poolOf, type Way } from './bookings.ts'
 
 /** Of a CommonJS module the default export is in another one, or not, as whoever loads it sees fit. */
@@ -21,14 +21,21 @@ function exportOf<T extends object>(module: Loaded<T>): T {
   return 'default' in found ? found.default : found
 }
 
+const peers = ['advisory-lock', 'pg-mutex-lock'] as const
+
 /** Packages that lock beside the transaction: what is booked is booked in one of its own. */
-export async function peerWays(url: string, connections: number): Promise<readonly Way[]> {
-  const ways: Way[] = []
-  const advisoryLock = await loadPeer<Loaded<AdvisoryLock>>('advisory-lock')
-  if (advisoryLock !== undefined) ways.push(byAdvisoryLock(exportOf(advisoryLock), url, connections))
-  const mutexLock = await loadPeer<Loaded<MutexLockClass>>('pg-mutex-lock')
-  if (mutexLock !== undefined) ways.push(byMutexLock(exportOf(mutexLock), url, connections))
-  return ways
+export async function installedPeers(): Promise<readonly string[]> {
+  const versions = await Promise.all(peers.map(peerVersion))
+  return peers.filter((_, index) => versions[index] !== undefined)
+}
+
+export async function peerWay(name: string, url: string, connections: number): Promise<Way | undefined> {
+  if (name === 'advisory-lock') {
+    const loaded = await loadPeer<Loaded<AdvisoryLock>>(name)
+    return loaded && byAdvisoryLock(exportOf(loaded), url, connections)
+  }
+  const loaded = name === 'pg-mutex-lock' ? await loadPeer<Loaded<MutexLockClass>>(name) : undefined
+  return loaded && byMutexLock(exportOf(loaded), url, connections)
 }
 
 function byAdvisoryLock(create: AdvisoryLock, url: string, connections: number): Way {

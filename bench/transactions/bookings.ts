@@ -90,14 +90,13 @@ export interface Address {
   readonly connections: number
 }
 
-export function ways(library: Library, address: Address): readonly Way[] {
-  return [
-    onPg(library, address, false),
-    onPg(library, address, true),
-    pgByHand(address),
-    onKysely(library, address),
-    kyselyByHand(address),
-  ]
+/** The way of this name; undefined when it is none of ours. */
+export function wayOf(name: string, library: Library, address: Address): Way | undefined {
+  if (name === names.pg) return onPg(library, address, false)
+  if (name === names.riding) return onPg(library, address, true)
+  if (name === names.kysely) return onKysely(library, address)
+  if (name === names.pgByHand) return pgByHand(address)
+  return name === names.kyselyByHand ? kyselyByHand(address) : undefined
 }
 
 export async function bookOn(

@@ -30,6 +30,11 @@ export function sourceLibrary(): Promise<Library> {
   return load(new URL('../../src/', import.meta.url), 'ts')
 }
 
+/** For a program of its own: from the folder that {@link publishedFolder} gave, or as it stands. */
+export function libraryIn(folder: string): Promise<Library> {
+  return folder === '' ? sourceLibrary() : load(new URL(folder), 'js')
+}
+
 /** Where the compiled library is, for programs of their own. */
 export async function publishedFolder(): Promise<URL> {
   await publishedLibrary()

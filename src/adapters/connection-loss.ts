@@ -21,3 +21,31 @@ export function onLoss(connection: LossEvents, tell: (why: Error) => void): () =
   connection.on('end', onEnd)
   return stop
 }
+
+/** Whether a connection has broken while somebody uses it. */
+export interface LossWatch {
+  /** Tells once that the connection has broken, also when that was before. Gives what stops it. */
+  readonly onLost: (tell: (why: Error) => void) => () => void
+  readonly stop: () => void
+}
+
+/**
+ * Notes the error of a connection until it is stopped: whoever asks comes later than that, and most never ask.
+ *
+ * A connection that breaks while nothing runs on it tells only its listeners; without one, that ends the process.
+ */
+export function watchLoss(connection: LossEvents): LossWatch {
+  let lost: Error | undefined
+  const note = (error: Error): void => {
+    lost ??= error
+  }
+  connection.on('error', note)
+  return {
+    onLost: (tell) => {
+      if (lost === undefined) return onLoss(connection, tell)
+      tell(lost)
+      return () => {}
+    },
+    stop: () => void connection.off('error', note),
+  }
+}

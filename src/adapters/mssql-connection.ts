@@ -1,7 +1,6 @@
 import { LockUsageError } from '../core/errors.ts'
-import type { Session } from '../core/session.ts'
 import type { Row } from '../core/statement.ts'
-import { onLoss, type LossEvents } from './connection-loss.ts'
+import { watchLoss, type LossEvents, type LossWatch } from './connection-loss.ts'
 
 /** What is used of `mssql`'s `ConnectionPool`. */
 export interface MssqlPool<Transaction = MssqlTransaction> {
@@ -88,8 +87,8 @@ function reset(connection: MssqlConnection): Promise<boolean> {
 }
 
 /** Told only by `tedious`. */
-export function lossOf({ connection }: Pick<Borrowed, 'connection'>): Pick<Session, 'onLost'> {
-  return tellsLoss(connection) ? { onLost: (tell) => onLoss(connection, tell) } : {}
+export function lossOf({ connection }: Pick<Borrowed, 'connection'>): LossWatch | undefined {
+  return tellsLoss(connection) ? watchLoss(connection) : undefined
 }
 
 function tellsLoss(connection: Partial<LossEvents>): connection is LossEvents {

@@ -90,11 +90,15 @@ function endsOf(
   borrowed: Borrowed<unknown>,
   hasChangedLevel: () => boolean,
 ): Pick<Session, 'release' | 'destroy' | 'onLost'> {
+  const loss = lossOf(borrowed)
   return {
-    // A level outlasts its transaction, and would be that of whoever uses the connection next.
-    release: () => giveBack(borrowed, hasChangedLevel() ? 'reset' : 'as it is'),
+    release: () => {
+      loss?.stop()
+      // A level outlasts its transaction, and would be that of whoever uses the connection next.
+      return giveBack(borrowed, hasChangedLevel() ? 'reset' : 'as it is')
+    },
     destroy: () => giveBack(borrowed, 'closed'),
-    ...lossOf(borrowed),
+    ...(loss && { onLost: loss.onLost }),
   }
 }
 

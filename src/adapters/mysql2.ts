@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Session, Sessions, TransactionStart } from '../core/session.ts'
 import type { Row, Value } from '../core/statement.ts'
 import { cancellable } from './cancellable.ts'
-import { onLoss, type LossEvents } from './connection-loss.ts'
+import { watchLoss, type LossEvents } from './connection-loss.ts'
 import { watched } from './mysql2-watch.ts'
 import { sqlOnly } from './statement-kind.ts'
 import type { DriverTraits } from './traits.ts'
@@ -54,6 +54,7 @@ function sessionOf<Connection extends Mysql2Connection>(
   pool: Mysql2Pool,
 ): Session<Connection> {
   const failure = firstFailure()
+  const loss = watchLoss(own)
   const running = cancellable()
   const connection = watched(own, (statement) => failure.watch(() => running.add(statement)))
   return {
@@ -77,14 +78,17 @@ function sessionOf<Connection extends Mysql2Connection>(
       await send(connection, 'COMMIT')
     },
     rollback: async () => void (await send(connection, 'ROLLBACK')),
-    release: async () => own.release(),
+    release: async () => {
+      loss.stop()
+      own.release()
+    },
     destroy: async (why) => {
       own.destroy()
       running.cancel(why)
       // While a statement waits for a row, the server does not notice that its client has gone.
       await Promise.race([killQuery(pool, own.threadId), pause(killPatienceMs, undefined, { ref: false })])
     },
-    onLost: (tell) => onLoss(own, tell),
+    onLost: loss.onLost,
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Session, Sessions, TransactionStart } from '../core/session.ts'
-import type { Row, Value } from '../core/statement.ts'
-import { onLoss } from './connection-loss.ts'
+import type { Row, SqlStatement, Value } from '../core/statement.ts'
+import { watchLoss } from './connection-loss.ts'
 import { cancel, type CancelTarget } from './pg-cancel.ts'
 import { listenOn, type ListeningClient } from './pg-listen.ts'
 import { statementNames, type StatementNames } from './pg-names.ts'
@@ -8,7 +8,7 @@ import { riderOf, type Rider } from './pg-ride.ts'
 import { sqlOnly } from './statement-kind.ts'
 import type { DriverTraits } from './traits.ts'
 import { firstFailure, nothingToCommit, type Failure } from './transaction-end.ts'
-import { accessWords, headTexts, isolationWords, undoneOnError, withoutMode } from './transaction-start.ts'
+import { accessWords, headTexts, isolationWords, withoutMode } from './transaction-start.ts'
 
 /** What is used of `pg`'s `Pool`. The second way to connect is not used; its type is what tells the client's. */
 export interface PgPool<Client = PgClient> {
@@ -63,8 +63,9 @@ export function sessions<Client extends PgClient>(
   { prepare = true, pipeline = false }: PgSessionOptions = {},
 ): Sessions<Client> {
   const names = prepare ? statementNames(pool) : undefined
+  const manner = { names, pipeline }
   return {
-    open: async () => sessionOf(await pool.connect(), { names, pipeline }),
+    open: () => pool.connect().then((client) => sessionOf(client, manner)),
     listen: listenOn(pool),
   }
 }
@@ -74,32 +75,43 @@ interface Manner {
   readonly pipeline: boolean
 }
 
-function sessionOf<Client extends PgClient>(client: Client, manner: Manner): Session<Client> {
+/** Field by field, and no more than it has to do: one is made for every transaction, and what it costs is waited for. */
+function sessionOf<Client extends PgClient>(client: Client, { names, pipeline }: Manner): Session<Client> {
   const failure = firstFailure()
-  // A connection that breaks while nothing runs on it tells only its listeners; without one, that ends the process.
-  client.on('error', ignore)
+  const loss = watchLoss(client)
+  const { run, begin, ride, commit, rollback } = statementsOn(client, names, failure)
   client.connection?.on('errorMessage', failure.note)
-  return {
+  const session: Mutable<Session<Client>> = {
     tx: client,
-    ...statementsOn(client, manner, failure),
-    release: async () => {
+    run,
+    begin,
+    commit,
+    rollback,
+    release: () => {
       client.connection?.off('errorMessage', failure.note)
       client.release()
-      client.off('error', ignore)
+      loss.stop()
+      return released
     },
     destroy: async (why) => {
       client.release(why)
       // While a statement waits for a lock, the server does not notice that its client has gone.
       await cancel(client)
     },
-    onLost: (tell) => onLoss(client, tell),
-    ...(client.processID == null ? {} : { backend: String(client.processID) }),
+    onLost: loss.onLost,
   }
+  if (pipeline) session.ride = ride
+  if (client.processID != null) session.backend = String(client.processID)
+  return session
 }
 
-type Statements = Pick<Session, 'run' | 'begin' | 'ride' | 'commit' | 'rollback'>
+type Mutable<T> = { -readonly [Field in keyof T]: T[Field] }
 
-function statementsOn(client: PgClient, { names, pipeline }: Manner, failure: Failure): Statements {
+const released = Promise.resolve()
+
+type Statements = Required<Pick<Session, 'run' | 'begin' | 'ride' | 'commit' | 'rollback'>>
+
+function statementsOn(client: PgClient, names: StatementNames | undefined, failure: Failure): Statements {
   let isOpen = false
   let rider: Rider | undefined
   const rollback = async (): Promise<void> => {
@@ -116,24 +128,24 @@ function statementsOn(client: PgClient, { names, pipeline }: Manner, failure: Fa
     return rider.start(texts)
   }
   return {
-    run: async (statement) => {
-      const { sql, params, isPrepared } = sqlOnly(statement)
-      const name = isPrepared === true && !isOpen ? names?.of(sql) : undefined
-      const answer = await (name === undefined
-        ? send(client, sql, params)
-        : sendNamed(client, { name, text: sql, values: params }, names))
-      return answer?.rows ?? []
-    },
+    // outside of a transaction only: where the name is refused, the statement is sent again without it
+    run: async (statement) =>
+      (await sendStatement(client, sqlOnly(statement), isOpen ? undefined : names))?.rows ?? [],
     begin: async (start = {}) => {
       const text = beginText(start)
       failure.forget()
       isOpen = true
-      return (await undoneOnError(() => send(client, text), rollback))?.rows ?? []
+      try {
+        return lastOf(await client.query({ text, values: [] }))?.rows ?? []
+      } catch (error) {
+        await rollback().catch(() => {}) // the connection is gone, and the transaction with it
+        throw error
+      }
     },
-    ...(pipeline && { ride }),
+    ride,
     commit: async () => {
       // The server answers COMMIT of a failed transaction with the tag ROLLBACK, and with no error.
-      const ended = await send(client, 'COMMIT')
+      const ended = lastOf(await client.query({ text: 'COMMIT', values: [] }))
       isOpen = false
       if (ended?.command === 'ROLLBACK') throw nothingToCommit(failure.error)
     },
@@ -141,13 +153,27 @@ function statementsOn(client: PgClient, { names, pipeline }: Manner, failure: Fa
   }
 }
 
+function sendStatement(
+  client: PgClient,
+  { sql, params, isPrepared }: SqlStatement,
+  names: StatementNames | undefined,
+): Promise<PgResult | undefined> {
+  const name = isPrepared === true ? names?.of(sql) : undefined
+  return name === undefined
+    ? send(client, sql, params)
+    : sendNamed(client, { name, text: sql, values: params }, names)
+}
+
 async function send(
   client: PgClient,
   text: string,
   values: readonly Value[] = [],
 ): Promise<PgResult | undefined> {
-  const answer = await client.query({ text, values: [...values] })
-  // without values one text may hold several statements: the last one answers
+  return lastOf(await client.query({ text, values: [...values] }))
+}
+
+/** Without values one text may hold several statements: the last one answers. */
+function lastOf(answer: PgResult | readonly PgResult[]): PgResult | undefined {
   return isList(answer) ? answer.at(-1) : answer
 }
 
@@ -175,13 +201,14 @@ function isList(answer: PgResult | readonly PgResult[]): answer is readonly PgRe
   return Array.isArray(answer)
 }
 
-function ignore(): void {}
-
 /** One message without values, so that what belongs to the start costs no round trip of its own. */
 function beginText(start: TransactionStart): string {
   withoutMode(start)
-  const begin = ['BEGIN', ...isolationWords(start), ...accessWords(start)].join(' ')
-  return [begin, ...headTexts(start)].join('; ')
+  let text = 'BEGIN'
+  if (start.isolation !== undefined || start.access !== undefined)
+    text = [text, ...isolationWords(start), ...accessWords(start)].join(' ')
+  for (const statement of headTexts(start)) text += `; ${statement}`
+  return text
 }
 
 /** The same, one by one: no text of the head has a semicolon but between two statements. */

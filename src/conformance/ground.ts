@@ -63,7 +63,7 @@ async function ask({ connect, dialects }: Subject): Promise<KnownServer> {
   const connected = await connect(1)
   try {
     const server = identify({ dialects: dialects.map(findDialect), version: undefined })
-    const { dialect, version } = await onSession(connected, server)
+    const { dialect, version } = await onSession(connected, async (session) => server(session))
     const tools = await dialect.tools?.()
     if (tools === undefined) throw new TypeError(`${dialect.title} has no tools for proving its locks`)
     return { dialect, version: version.join('.'), tools }

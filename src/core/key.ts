@@ -41,6 +41,33 @@ export function isRawKey(key: LockKey): key is RawKey {
 /** The canonical form of a key. Rejects what cannot be told apart safely: empty, oversized, fractional, broken text. */
 export function canonicalKey(key: Exclude<LockKey, RawKey>): CanonicalKey {
   const parts: readonly unknown[] = Array.isArray(key) ? key : [key]
+  const written = asWritten(parts)
+  return known.get(written) ?? remember(written, makeCanonical(parts))
+}
+
+/** Most programs use few keys, each of them often, and to check and hash one takes a while. */
+const known = new Map<string, CanonicalKey>()
+const maxKnown = 1000
+
+function remember(written: string, canonical: CanonicalKey): CanonicalKey {
+  if (known.size >= maxKnown) known.clear()
+  known.set(written, canonical)
+  return canonical
+}
+
+/** The parts as the caller has written them: two that differ only in that are kept twice, and are equal. */
+function asWritten(parts: readonly unknown[]): string {
+  let text = ''
+  for (const part of parts) {
+    if (typeof part === 'string') text += `s${part.length}:${part}`
+    else if (typeof part === 'number') text += `n${part}`
+    else if (typeof part === 'bigint') text += `b${part}`
+    else return '' // no key at all, as the check will say
+  }
+  return text
+}
+
+function makeCanonical(parts: readonly unknown[]): CanonicalKey {
   if (parts.length === 0) throw new LockUsageError('key', 'a key needs at least one part')
   const text = [scheme, ...parts.map(encodePart)].join('|')
   const bytes = Buffer.byteLength(text)
@@ -50,23 +77,12 @@ export function canonicalKey(key: Exclude<LockKey, RawKey>): CanonicalKey {
       `${bytes} bytes are too long for a key (at most ${maxKeyBytes}); hash the long part`,
     )
   }
-  return known.get(text) ?? remember(text, parts)
-}
-
-/** One call asks for the same key several times, and most programs use few. */
-const known = new Map<string, CanonicalKey>()
-const maxKnown = 1000
-
-function remember(text: string, parts: readonly unknown[]): CanonicalKey {
   const hash = createHash('sha256').update(text, 'utf8').digest()
-  const canonical = {
+  return {
     text,
     int64: hash.readBigInt64BE(0),
     name: `hf:${readableStart(parts)}:${base32(hash.subarray(0, 20))}`,
   }
-  if (known.size >= maxKnown) known.clear()
-  known.set(text, canonical)
-  return canonical
 }
 
 function encodePart(part: unknown, index: number): string {

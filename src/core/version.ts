@@ -11,9 +11,6 @@ export function parseVersion(text: string): Version {
 }
 
 export function isAtLeast(version: Version, floor: Version): boolean {
-  for (const [index, part] of floor.entries()) {
-    const own = version[index] ?? 0
-    if (own !== part) return own > part
-  }
-  return true
+  const differs = floor.findIndex((part, index) => part !== version[index])
+  return differs < 0 || (version[differs] ?? 0) > (floor[differs] ?? 0)
 }

@@ -30,6 +30,8 @@ export type LockTimeout = { readonly head: SqlStatement } | { readonly setting: 
 export interface CommitProbe {
   /** Gives the transaction a number, in the column `id`, that outlives it. Travels with BEGIN. */
   readonly head: SqlStatement
+  /** A lock's statement that gives the number besides, once it has the lock. Undefined where that cannot be had. */
+  readonly inside?: (lock: SqlStatement) => SqlStatement | undefined
   /** Asks, on another connection, what became of that transaction. */
   readonly ask: (id: string) => SqlStatement
   readonly read: (row: Row | undefined) => 'committed' | 'rolled-back' | 'running' | 'unknown'

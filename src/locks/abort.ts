@@ -10,7 +10,8 @@ export function untilAborted<T>(
   return signal === undefined ? work : raceAgainst(signal, work, interrupt)
 }
 
-async function raceAgainst<T>(signal: AbortSignal, work: Promise<T>, interrupt: () => void): Promise<T> {
+async function raceAgainst<T>(signal: AbortSignal, given: Promise<T>, interrupt: () => void): Promise<T> {
+  const work = Promise.resolve(given) // from JavaScript it may be anything
   const { aborted, stop } = abortOf(signal)
   try {
     const first = await Promise.race([work, aborted])

@@ -10,15 +10,9 @@ export interface Candidates {
 }
 
 /** Says what the server is: as told, or as the server itself says when it is asked for the first time. */
-export function identify({ dialects, version }: Candidates): (session: Session) => Promise<Server> {
-  const server = told(dialects, version)
-  let known = server && Promise.resolve(server)
-  return async (session) => {
-    if (known !== undefined) return known
-    const asked = await ask(dialects, session)
-    known ??= Promise.resolve(asked)
-    return known
-  }
+export function identify({ dialects, version }: Candidates): (session: Session) => Server | Promise<Server> {
+  let known = told(dialects, version)
+  return (session) => known ?? ask(dialects, session).then((server) => (known ??= server))
 }
 
 function told([first, ...others]: readonly Dialect[], version: string | undefined): Server | undefined {

@@ -56,7 +56,7 @@ export async function takeTurn(
 /** This caller's turn in a lane, if nobody stands there. Gives what ends it. */
 export function takeFreeTurn(lane: string, lanes: Lanes = lanesOfThisProcess): (() => void) | undefined {
   if (lanes.has(lane)) return undefined
-  const line = [() => {}]
+  const line = [nobodyWaits]
   lanes.set(lane, line)
   let isOver = false
   return () => {
@@ -67,6 +67,8 @@ export function takeFreeTurn(lane: string, lanes: Lanes = lanesOfThisProcess): (
     else line[0]?.()
   }
 }
+
+function nobodyWaits(): void {}
 
 /** How many stand in a lane, the one whose turn it is included. */
 export function lengthOfLine(lane: string, lanes: Lanes = lanesOfThisProcess): number {

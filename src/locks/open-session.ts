@@ -57,7 +57,9 @@ export function patiently<T>(
   { signal, patienceMs = Infinity, tooLate, leave }: Patience & { tooLate: () => Error; leave: () => void },
 ): Promise<T> {
   return new Promise<T>((resolve, reject) => {
+    let timer: NodeJS.Timeout | undefined
     const stop = (): void => {
+      clearImmediate(arming)
       clearTimeout(timer)
       signal?.removeEventListener('abort', onAbort)
     }
@@ -67,7 +69,11 @@ export function patiently<T>(
       reject(why)
     }
     const onAbort = (): void => giveUp(signal?.reason as Error)
-    const timer = Number.isFinite(patienceMs) ? setTimeout(() => giveUp(tooLate()), patienceMs) : undefined
+    const arm = (): void => {
+      timer = setTimeout(() => giveUp(tooLate()), patienceMs)
+    }
+    // what is there in this round of the event loop, as most connections are, needs no timer
+    const arming = Number.isFinite(patienceMs) ? setImmediate(arm) : undefined
     work.then((result) => {
       stop()
       resolve(result)

@@ -10,7 +10,7 @@ import type { Dialect } from '../dialects/dialect.ts'
 export interface Port<Tx> {
   readonly sessions: Sessions<Tx>
   /** What the server is: told by the caller, or asked of the server once. */
-  readonly server: (session: Session) => Promise<Server>
+  readonly server: (session: Session) => Server | Promise<Server>
 }
 
 export interface Server {
@@ -33,6 +33,8 @@ export interface OpenTransaction<Tx> extends Server {
   begun: Promise<unknown> | undefined
   /** The named locks that it holds, by the text that tells them apart. */
   readonly named: Map<string, Receipt>
+  /** Called when the work has ended, before the transaction does. Undefined from then on. */
+  onLeave: (() => void)[] | undefined
   /** What gives back the locks that outlive the transaction, sent once it has ended: in the opposite order. */
   readonly atEnd: Statement[]
 }

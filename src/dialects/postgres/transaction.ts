@@ -1,4 +1,4 @@
-import type { Row } from '../../core/statement.ts'
+import type { Row, SqlStatement } from '../../core/statement.ts'
 import { isAtLeast, type Version } from '../../core/version.ts'
 import { sql } from '../sql.ts'
 import type { CommitProbe, TransactionTraits } from '../transaction.ts'
@@ -22,9 +22,22 @@ function commitProbe(version: Version): CommitProbe | undefined {
 const byXid8 = probe('pg_current_xact_id()', 'pg_xact_status($1::xid8)')
 const byBigint = probe('txid_current()', 'txid_status($1::bigint)')
 
+/** A lock that is waited for, as it travels with BEGIN. */
+const waitingLock = /^SELECT pg_advisory_xact_lock(?:_shared)?\([^()]*\)(?= \/\*|$)/
+
 function probe(current: string, status: string): CommitProbe {
+  const column = `${current}::text AS id`
+  const joined = new WeakMap<SqlStatement, SqlStatement>()
   return {
-    head: sql(`SELECT ${current}::text AS id`),
+    head: sql(`SELECT ${column}`),
+    // One result less for the server to make and for the driver to read. The columns are computed from left to right.
+    inside: (lock) => {
+      const known = joined.get(lock)
+      if (known !== undefined || !waitingLock.test(lock.sql)) return known
+      const both = { ...lock, sql: lock.sql.replace(waitingLock, `$&, ${column}`) }
+      joined.set(lock, both)
+      return both
+    },
     ask: (id) => sql(`SELECT ${status} AS status`, id),
     read,
   }

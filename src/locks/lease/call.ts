@@ -73,7 +73,11 @@ export async function callLease<Tx>(port: Port<Tx>, call: LeaseCall): Promise<Re
   try {
     visit = await enter(port, call.signal)
     const { session, doubt } = visit
-    const server = await untilAborted(port.server(session), call.signal, () => doubt(call.signal.reason))
+    const known = port.server(session)
+    const server =
+      known instanceof Promise
+        ? await untilAborted(known, call.signal, () => doubt(call.signal.reason))
+        : known
     const reply = await send(visit, server, call)
     await visit.leave()
     return reply

@@ -1,13 +1,13 @@
-import { deadlineIn, type Deadline } from '../../core/deadline.ts'
+import { deadlineIn } from '../../core/deadline.ts'
 import { LockNotAvailableError, LockTimeoutError, LockUsageError } from '../../core/errors.ts'
 import type { LockKey } from '../../core/key.ts'
 import type { Receipt } from '../../core/receipt.ts'
 import { HoldSignal } from './hold-signal.ts'
 import { joinLock } from './join-lock.ts'
-import { takeFreeTurn, takeTurn } from '../lane.ts'
+import { takeFreeTurn, takeTurn, type Lanes } from '../lane.ts'
 import {
   checkJoin,
-  splitOptions,
+  checkWithLock,
   type CheckedLock,
   type JoinOptions,
   type WithLockOptions,
@@ -17,7 +17,7 @@ import type { NamedLocking, Opening } from './opening.ts'
 import { asTimeout } from '../open-session.ts'
 import type { TransactionOptions } from '../transaction/options.ts'
 import type { OpenTransaction } from '../port.ts'
-import { runTransaction, type Transactions } from '../transaction/transaction.ts'
+import { runOutermost, type Transactions } from '../transaction/transaction.ts'
 
 /** A named lock while the work that it protects runs. */
 export interface LockInTransaction {
@@ -61,28 +61,25 @@ export interface AdvisoryLocks<Tx> {
   readonly lock: (tx: Tx, key: LockKey, options?: JoinOptions) => Promise<Receipt>
 }
 
-let created = 0
-
 export function createAdvisoryLocks<Tx>(
   transactions: Transactions<Tx>,
   locking: NamedLocking,
 ): AdvisoryLocks<Tx> {
-  const lanes = `named locks ${(created += 1)}`
-  const withLocks: AdvisoryLocks<Tx>['withLocks'] = async (keys, work, options = {}) => {
-    const split = splitOptions(options)
-    const names = inCanonicalOrder(keys)
-    const call = { names, lock: split.lock, options: split.transaction, locking, lanes }
-    const outer = transactions.scope.current()
-    if (outer === undefined) return runLocked(transactions, call, work)
-    if (split.transaction.nested !== 'join') throw refuseNested(outer, names)
-    for (const name of names) await joinLock(outer, { name, locking, lock: split.lock, savepoint: false })
-    return inScope(outer, names, work)
+  const place: Place<Tx> = {
+    transactions,
+    locking,
+    lanes: new Map(),
+    // An engine without named locks has no queue for them either: there the line is that of the holders.
+    holdsTurn: transactions.candidates.every(({ named }) => named.keptBy === 'lease'),
   }
-  const withLock: AdvisoryLocks<Tx>['withLock'] = (key, work, options) =>
-    withLocks([key], (tx, held) => work(tx, new HeldLock(held)), options)
+  const withLock: AdvisoryLocks<Tx>['withLock'] = (key, work, options = {}) =>
+    runNamed(place, { keys: [key], options }, (open, [name]) =>
+      work(open.session.tx, new HeldLock(open, name)),
+    )
   return {
-    withLocks,
     withLock,
+    withLocks: (keys, work, options = {}) =>
+      runNamed(place, { keys, options }, (open, names) => work(open.session.tx, new HeldLocks(open, names))),
     tryLock: (key, work, options) => tryWith(withLock, { key, work, options }),
     lock: async (tx, key, options = {}) => {
       const lock = checkJoin(options)
@@ -118,73 +115,96 @@ async function tryWith<Tx, T>(
   }
 }
 
+/** What the named locks of one `locks` object have in common. */
+interface Place<Tx> {
+  readonly transactions: Transactions<Tx>
+  readonly locking: NamedLocking
+  /** Whoever waits in one of these lines, which are this process's own, needs no connection for it. */
+  readonly lanes: Lanes
+  readonly holdsTurn: boolean
+}
+
+interface NamedCall {
+  readonly keys: readonly LockKey[]
+  readonly options: WithLockOptions
+}
+
+type NamedWork<Tx, T> = (open: OpenTransaction<Tx>, names: readonly NamedKey[]) => Promise<T>
+
+/** Runs `work` under its locks: in a transaction of its own, or as a part of the one that is open. */
+async function runNamed<Tx, T>(
+  place: Place<Tx>,
+  { keys, options }: NamedCall,
+  work: NamedWork<Tx, T>,
+): Promise<T> {
+  const { transactions, locking } = place
+  const { lock, transaction } = checkWithLock(options)
+  const names = inCanonicalOrder(keys)
+  const outer = transactions.scope.current()
+  if (outer === undefined) return runLocked(place, { names, lock, options: transaction }, work)
+  if (transaction.nested !== 'join') throw refuseNested(outer, names)
+  for (const name of names) await joinLock(outer, { name, locking, lock, savepoint: false })
+  return work(outer, names)
+}
+
 interface LockedCall {
   readonly names: readonly NamedKey[]
   readonly lock: CheckedLock
   readonly options: TransactionOptions
-  readonly locking: NamedLocking
-  readonly lanes: string
 }
 
 async function runLocked<Tx, T>(
-  transactions: Transactions<Tx>,
-  { names, lock, options, locking, lanes }: LockedCall,
-  work: (tx: Tx, held: LocksInTransaction) => Promise<T>,
+  { transactions, locking, lanes, holdsTurn }: Place<Tx>,
+  { names, lock, options }: LockedCall,
+  work: NamedWork<Tx, T>,
 ): Promise<T> {
+  const { port, scope, candidates } = transactions
   const deadline = deadlineIn(typeof lock.wait === 'object' ? lock.wait.timeoutMs : undefined)
-  // An engine without named locks has no queue for them either: there the line is that of the holders.
-  const holdsTurn = transactions.candidates.every(({ named }) => named.keptBy === 'lease')
-  const turns = new Turns()
+  const turns: (() => void)[] = []
   let isGranted = false
   const onChange = (granted: boolean): void => {
     isGranted = granted
-    if (granted && !holdsTurn) turns.end()
+    if (granted && !holdsTurn) endAll(turns)
   }
   const opening: Opening = { locking, names, lock, deadline, onChange }
   try {
-    if (lock.wait !== 'nowait' && lock.mode === 'exclusive')
-      await turns.take(
-        names.map(({ id }) => `${lanes} ${id}`),
-        deadline,
-        options.signal,
-      )
-    const run = (tx: Tx): Promise<T> => inScope(transactions.scope.find(tx), names, work)
-    const { port, scope, candidates } = transactions
-    return await runTransaction({ port, scope, candidates, opening }, run, options)
+    if (lock.wait !== 'nowait' && lock.mode === 'exclusive') {
+      const { signal } = options
+      for (const { id } of names)
+        turns.push(takeFreeTurn(id, lanes) ?? (await takeTurn(id, { deadline, signal }, lanes)))
+    }
+    const run = (tx: Tx): Promise<T> => work(scope.find(tx), names)
+    return await runOutermost({ port, scope, candidates, options, opening, work: run })
   } catch (error) {
     // where BEGIN is the lock, it has no word for not waiting but a deadline that is over
     if (!isGranted && lock.wait === 'nowait' && error instanceof LockTimeoutError)
       throw new LockNotAvailableError('the lock is held by another', { cause: error })
     throw typeof lock.wait === 'object' ? asTimeout(error) : error
   } finally {
-    turns.end()
+    endAll(turns)
   }
 }
 
-/** Places in the lines of this process: whoever waits in one needs no connection for it. */
-class Turns {
-  readonly #ends: (() => void)[] = []
-
-  async take(lanes: readonly string[], deadline: Deadline, signal: AbortSignal | undefined): Promise<void> {
-    for (const lane of lanes)
-      this.#ends.push(takeFreeTurn(lane) ?? (await takeTurn(lane, { deadline, signal })))
-  }
-
-  end(): void {
-    for (const end of this.#ends.splice(0)) end()
-  }
+function endAll(turns: (() => void)[]): void {
+  for (let end = turns.pop(); end !== undefined; end = turns.pop()) end()
 }
 
-async function inScope<Tx, T>(
-  open: OpenTransaction<Tx>,
-  names: readonly NamedKey[],
-  work: (tx: Tx, held: LocksInTransaction) => Promise<T>,
-): Promise<T> {
-  const hold = new HoldSignal(open)
-  try {
-    return await work(open.session.tx, new HeldLocks(open, names, hold))
-  } finally {
-    hold.stop()
+/** A lock that is held. A class, because a getter in an object literal gives every object a shape of its own. */
+class HeldLock implements LockInTransaction {
+  readonly key: LockKey
+  readonly receipt: Receipt
+  readonly #hold: HoldSignal
+
+  constructor(open: OpenTransaction<unknown>, name: NamedKey | undefined) {
+    const receipt = name && open.named.get(name.id)
+    if (name === undefined || receipt === undefined) throw new Error('a lock that is held has a receipt')
+    this.key = name.key
+    this.receipt = receipt
+    this.#hold = new HoldSignal(open)
+  }
+
+  get signal(): AbortSignal {
+    return this.#hold.signal
   }
 }
 
@@ -193,33 +213,14 @@ class HeldLocks implements LocksInTransaction {
   readonly receipts: readonly Receipt[]
   readonly #hold: HoldSignal
 
-  constructor({ named }: OpenTransaction<unknown>, names: readonly NamedKey[], hold: HoldSignal) {
+  constructor(open: OpenTransaction<unknown>, names: readonly NamedKey[]) {
     this.keys = names.map(({ key }) => key)
-    this.receipts = names.flatMap(({ id }) => named.get(id) ?? [])
-    this.#hold = hold
+    this.receipts = names.flatMap(({ id }) => open.named.get(id) ?? [])
+    this.#hold = new HoldSignal(open)
   }
 
   get signal(): AbortSignal {
     return this.#hold.signal
-  }
-}
-
-class HeldLock implements LockInTransaction {
-  readonly key: LockKey
-  readonly receipt: Receipt
-  readonly #held: LocksInTransaction
-
-  constructor(held: LocksInTransaction) {
-    const [key] = held.keys
-    const [receipt] = held.receipts
-    if (key === undefined || receipt === undefined) throw new Error('a lock that is held has a receipt')
-    this.key = key
-    this.receipt = receipt
-    this.#held = held
-  }
-
-  get signal(): AbortSignal {
-    return this.#held.signal
   }
 }
 

@@ -2,16 +2,18 @@ import type { Isolation } from '../../core/request.ts'
 import type { Session } from '../../core/session.ts'
 import type { Server } from '../port.ts'
 
-/** Asks, once, for the isolation level of transactions that ask for none, where the right lock depends on it. */
-export function createDefaultIsolation(): (
+/** The isolation level of a transaction that asks for none; undefined where no lock depends on it. */
+export type DefaultIsolation = (
   server: Server,
   session: Session,
-) => Promise<Isolation | undefined> {
+) => Isolation | undefined | Promise<Isolation | undefined>
+
+/** Asks for it once, and knows it then without any waiting. */
+export function createDefaultIsolation(): DefaultIsolation {
   let known: Isolation | undefined
-  return async ({ dialect }, session) => {
+  return ({ dialect }, session) => {
     const how = dialect.named.defaultIsolation
-    if (how === undefined) return undefined
-    known ??= how.read((await session.run(how.ask))[0])
-    return known
+    if (how === undefined || known !== undefined) return known
+    return session.run(how.ask).then(([row]) => (known ??= how.read(row)))
   }
 }

@@ -1,7 +1,7 @@
 import { LockLostError } from '../../core/errors.ts'
 import type { OpenTransaction } from '../port.ts'
 
-type Holder = Pick<OpenTransaction<unknown>, 'session' | 'signal' | 'begun'>
+type Holder = Pick<OpenTransaction<unknown>, 'session' | 'signal' | 'begun' | 'onLeave'>
 
 /**
  * Tells the work that holds a lock on a session when the lock is gone: one that belongs to a connection or its
@@ -10,17 +10,17 @@ type Holder = Pick<OpenTransaction<unknown>, 'session' | 'signal' | 'begun'>
  * A class, because a getter in an object literal gives every object a shape of its own, which is kept for long.
  */
 export class HoldSignal {
-  readonly #aborted: AbortSignal | undefined
-  readonly #stop: (() => void) | undefined
+  readonly #holder: Holder
   #lost: AbortController | undefined
-  #reason: { readonly why: unknown } | undefined
+  #refusal: { readonly why: unknown } | undefined
   #signal: AbortSignal | undefined
 
-  constructor({ session, signal, begun }: Holder) {
-    this.#aborted = signal
-    begun?.catch(this.#lose) // it was never held
-    this.#stop = session.onLost?.((cause) => {
-      this.#lose(new LockLostError('the connection that held the lock is broken', { cause }))
+  constructor(holder: Holder) {
+    this.#holder = holder
+    // a beginning that travels with the work's first statement: when it fails, nothing was ever held
+    holder.begun?.catch((why: unknown) => {
+      this.#refusal = { why }
+      this.#lost?.abort(why)
     })
   }
 
@@ -30,20 +30,18 @@ export class HoldSignal {
     return this.#signal
   }
 
-  stop(): void {
-    this.#stop?.()
-  }
-
-  readonly #lose = (why: unknown): void => {
-    this.#reason ??= { why }
-    this.#lost?.abort(why)
-  }
-
   #make(): AbortSignal {
-    this.#lost = new AbortController()
-    if (this.#reason !== undefined) this.#lost.abort(this.#reason.why)
-    return this.#aborted === undefined
-      ? this.#lost.signal
-      : AbortSignal.any([this.#aborted, this.#lost.signal])
+    const { session, signal, onLeave } = this.#holder
+    const lost = new AbortController()
+    this.#lost = lost
+    if (this.#refusal !== undefined) lost.abort(this.#refusal.why)
+    // once the work has ended, the connection may be somebody else's
+    const stop =
+      onLeave &&
+      session.onLost?.((cause) => {
+        lost.abort(new LockLostError('the connection that held the lock is broken', { cause }))
+      })
+    if (stop !== undefined) onLeave?.push(stop)
+    return signal === undefined ? lost.signal : AbortSignal.any([signal, lost.signal])
   }
 }

@@ -31,7 +31,8 @@ export async function joinLock(open: OpenTransaction<unknown>, call: JoinCall): 
   if (has !== undefined) return heldAlready(has, lock)
   const { mode, wait, exact } = lock
   const isolation = open.isolation ?? (await locking.defaultIsolation(open, open.session))
-  const plan = locking.planFor(open, { key: name.key, mode, wait, exact, ...(isolation && { isolation }) })
+  const request = { key: name.key, mode, wait, exact, ...(isolation && { isolation }) }
+  const plan = locking.planFor(open, request, name.id)
   checkJoinable(open, plan, isolation)
   await prepare(plan, locking)
   const began = performance.now()
@@ -40,7 +41,10 @@ export async function joinLock(open: OpenTransaction<unknown>, call: JoinCall): 
       ? takeForConnection(open, plan, locking)
       : takeForTransaction(open, plan, locking),
   )
-  const receipt = receiptOf(plan, lock, { ...sentFor(plan), waitedMs: performance.now() - began })
+  const receipt = receiptOf(plan, lock, {
+    statements: sentFor(plan),
+    waitedMs: performance.now() - began,
+  })
   open.named.set(name.id, receipt)
   return receipt
 }

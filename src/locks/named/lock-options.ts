@@ -1,6 +1,6 @@
 import { checkFlag, oneOf, onlyKnown, waitWithoutSkip } from '../../core/check-field.ts'
 import type { LockMode, Wait } from '../../core/request.ts'
-import type { TransactionOptions } from '../transaction/options.ts'
+import { checkTransaction, transactionFields, type TransactionOptions } from '../transaction/options.ts'
 
 /** How a named lock is taken. */
 export interface LockOptions {
@@ -32,6 +32,7 @@ export type CheckedLock = Required<LockOptions>
 type Asked = { readonly [Field in keyof LockOptions]: LockOptions[Field] | undefined }
 
 const known = ['mode', 'wait', 'exact', 'reentry'] as const
+const knownOfBoth = [...known, ...transactionFields]
 
 export function checkJoin({ savepoint, ...options }: JoinOptions): CheckedLock {
   checkFlag('savepoint', savepoint)
@@ -39,12 +40,12 @@ export function checkJoin({ savepoint, ...options }: JoinOptions): CheckedLock {
   return checkLock(options)
 }
 
-/** The lock's own options, and what is left for the transaction. */
-export function splitOptions({ mode, wait, exact, reentry, ...transaction }: WithLockOptions): {
+/** The lock's own options, and those of the transaction, among which the lock's may be too: to part them takes a while. */
+export function checkWithLock(options: WithLockOptions): {
   readonly lock: CheckedLock
   readonly transaction: TransactionOptions
 } {
-  return { lock: checkLock({ mode, wait, exact, reentry }), transaction }
+  return { lock: checkLock(options), transaction: checkTransaction(options, knownOfBoth) }
 }
 
 function checkLock({ mode = 'exclusive', wait, exact, reentry = 'refuse' }: Asked): CheckedLock {

@@ -19,6 +19,8 @@ export function inCanonicalOrder(keys: readonly LockKey[]): readonly NamedKey[] 
     throw new LockUsageError('keys', 'must be a list of at least one key')
   if (keys.length > maxKeys)
     throw new LockUsageError('keys', `${keys.length} are too many at once (at most ${maxKeys})`)
+  const [first] = keys as readonly LockKey[]
+  if (keys.length === 1 && first !== undefined) return [{ id: keyId(first), key: first }]
   const byId = new Map(keys.map((key: LockKey) => [keyId(key), key]))
   return [...byId].map(([id, key]) => ({ id, key })).toSorted((a, b) => (a.id < b.id ? -1 : 1))
 }

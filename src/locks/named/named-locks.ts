@@ -1,12 +1,10 @@
 import type { LockKey } from '../../core/key.ts'
 import { chosenLeaseName } from '../../core/lease-name.ts'
-import type { Plan } from '../../core/plan.ts'
 import type { Session } from '../../core/session.ts'
 import { createAcquire, type Acquire } from './acquire.ts'
 import { createAdvisoryLocks, type AdvisoryLocks } from './advisory.ts'
 import { createDefaultIsolation } from './default-isolation.ts'
 import { knownKeys } from './known-keys.ts'
-import { keyId } from './named-key.ts'
 import { assertFence } from '../lease/fence.ts'
 import type { LeaseOptions } from '../lease/options.ts'
 import { createLeases, type Lease } from '../lease/lease.ts'
@@ -14,6 +12,7 @@ import { runLeader, type LeaderOptions } from '../nodes/leader.ts'
 import { runMigration, type MigrationOptions } from '../nodes/migration-lock.ts'
 import type { NamedLocking } from './opening.ts'
 import type { TransactionOptions } from '../transaction/options.ts'
+import { rememberPlans, type PlanNamed } from './plans.ts'
 import { createProbe } from './probe.ts'
 import type { Held } from '../session-lock/hold.ts'
 import { createSessionLocks } from '../session-lock/session-lock.ts'
@@ -53,10 +52,10 @@ export interface NamedLocks<Tx> extends AdvisoryLocks<Tx> {
 
 export function createNamedLocks<Tx>(
   transactions: Transactions<Tx>,
-  how: Pick<NamedLocking, 'planFor' | 'needs'>,
+  how: Pick<NamedLocking, 'needs'> & { readonly planFor: PlanNamed },
 ): NamedLocks<Tx> {
   const { port, candidates, scope } = transactions
-  const planFor = remembering(how.planFor)
+  const planFor = rememberPlans(how.planFor)
   const probe = createProbe(port)
   const locking: NamedLocking = {
     ...how,
@@ -89,28 +88,5 @@ export function createNamedLocks<Tx>(
     singleton: (name, work, options) => runSingleton(lease, { name, work }, options),
     leader: (name, options) => runLeader(acquire, name, options),
     migrationLock: (work, options) => runMigration(acquire, work, options),
-  }
-}
-
-/** So many plans are kept. Each is a few hundred bytes. */
-const maxPlans = 1000
-
-/** Every lock with a name is planned, however it is asked for; most are asked for in the same way again. */
-function remembering(planFor: NamedLocking['planFor']): NamedLocking['planFor'] {
-  const plans = new Map<string, Plan>()
-  return (server, request) => {
-    const { key, mode, scope, wait, exact, isolation, lease } = request
-    // a time that is left is seldom the same twice
-    const isUsual = typeof wait !== 'object' && lease === undefined
-    const name = isUsual ? `${mode} ${scope} ${wait} ${exact} ${isolation} ${keyId(key)}` : ''
-    const known = isUsual ? plans.get(name) : undefined
-    if (known !== undefined) return known
-    const plan = planFor(server, request)
-    knownKeys.remember(key) // which is a key indeed, since it could be planned
-    if (isUsual) {
-      if (plans.size >= maxPlans) plans.clear()
-      plans.set(name, plan)
-    }
-    return plan
   }
 }

@@ -1,15 +1,17 @@
 import type { Deadline } from '../../core/deadline.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { Plan } from '../../core/plan.ts'
-import type { AdvisoryRequest, Isolation } from '../../core/request.ts'
+import type { Isolation } from '../../core/request.ts'
 import type { Session } from '../../core/session.ts'
 import { isSql, type SqlStatement, type Statement } from '../../core/statement.ts'
 import type { Dialect } from '../../dialects/dialect.ts'
 import { LockContention } from '../contention.ts'
 import { readFailure } from '../failure.ts'
+import type { DefaultIsolation } from './default-isolation.ts'
 import type { CheckedLock } from './lock-options.ts'
 import type { NamedKey } from './named-key.ts'
 import type { Needs } from '../needs.ts'
+import type { PlanKnown } from './plans.ts'
 import type { OpenTransaction, Server } from '../port.ts'
 import { receiptOf } from '../rows/rows.ts'
 import { withSetting } from '../setting.ts'
@@ -17,12 +19,12 @@ import { sendLock, take } from '../take.ts'
 
 /** What named locks need to know and to have, the same for all of one `locks` object. */
 export interface NamedLocking {
-  readonly planFor: (server: Server, request: AdvisoryRequest) => Plan
+  readonly planFor: PlanKnown
   readonly needs: Needs
   /** Refuses a server on which locks that belong to a connection are worthless. */
   readonly probe: (session: Session) => Promise<void>
   /** The level of a transaction that asks for none. */
-  readonly defaultIsolation: (server: Server, session: Session) => Promise<Isolation | undefined>
+  readonly defaultIsolation: DefaultIsolation
 }
 
 /** The named locks that a transaction takes as it begins. */
@@ -46,26 +48,48 @@ export interface PlannedOpening {
 
 export const theLock = 'the lock'
 
-/** Plans the locks and takes those that have to be there before the transaction begins. */
-export async function takeBeforeBegin(
+/** Plans the locks and takes those that have to be there before the transaction begins: at once, where there are none. */
+export function takeBeforeBegin(
   open: OpenTransaction<unknown>,
   opening: Opening,
-): Promise<PlannedOpening> {
-  const { locking, names, lock, deadline } = opening
+): PlannedOpening | Promise<PlannedOpening> {
   opening.onChange(false)
-  const isolation = open.isolation ?? (await locking.defaultIsolation(open, open.session))
+  const isolation = open.isolation ?? opening.locking.defaultIsolation(open, open.session)
+  return isolation instanceof Promise
+    ? isolation.then((level) => planOpening(open, opening, level))
+    : planOpening(open, opening, isolation)
+}
+
+function planOpening(
+  open: OpenTransaction<unknown>,
+  opening: Opening,
+  isolation: Isolation | undefined,
+): PlannedOpening | Promise<PlannedOpening> {
+  const { locking, lock, deadline } = opening
+  const { mode, exact } = lock
   const wait =
     typeof lock.wait === 'object' ? { timeoutMs: Math.max(1, Math.ceil(deadline.remainingMs())) } : lock.wait
-  const { mode, exact } = lock
-  const plans = names.map(({ key }) =>
-    locking.planFor(open, { key, mode, exact, wait, ...(isolation && { isolation }) }),
-  )
+  const plans = opening.names.map(({ id, key }) => {
+    const request =
+      isolation === undefined ? { key, mode, exact, wait } : { key, mode, exact, wait, isolation }
+    return locking.planFor(open, request, id)
+  })
   checkAccess(plans, open)
-  for (const plan of plans) {
+  const planned = { opening, plans, head: headOf(open, plans) }
+  return plans.some(comesFirst) ? takeFirst(open, planned) : planned
+}
+
+function comesFirst(plan: Plan): boolean {
+  return plan.beforeBegin.length > 0 || (plan.needs.length > 0 && !isWholeDatabase(plan))
+}
+
+async function takeFirst(open: OpenTransaction<unknown>, planned: PlannedOpening): Promise<PlannedOpening> {
+  const { locking } = planned.opening
+  for (const plan of planned.plans) {
     if (!isWholeDatabase(plan)) await locking.needs.make(plan.needs, open.session)
     if (plan.beforeBegin.length > 0) await takeForConnection(open, plan, locking)
   }
-  return { opening, plans, head: headOf(open, plans) }
+  return planned
 }
 
 /** Takes the locks that belong to the transaction, where they did not come with BEGIN, and notes what is held. */
@@ -85,14 +109,12 @@ export function noteHeld(
   began: number,
 ): undefined {
   let waitedMs = open.begun === undefined ? performance.now() - began : undefined
-  for (const [index, { id }] of opening.names.entries()) {
-    const plan = plans[index]
-    if (plan === undefined) continue
-    const receipt = receiptOf(plan, opening.lock, { ...sentFor(plan), waitedMs: waitedMs ?? 0 })
-    open.named.set(id, receipt)
-    if (open.begun === undefined) continue
+  plans.forEach((plan, index) => {
+    const receipt = receiptOf(plan, opening.lock, { statements: sentFor(plan), waitedMs: waitedMs ?? 0 })
+    open.named.set(opening.names[index]?.id ?? '', receipt)
+    if (open.begun === undefined) return
     Object.defineProperty(receipt, 'waitedMs', { get: () => waitedMs ?? performance.now() - began })
-  }
+  })
   const granted = (): void => {
     waitedMs ??= performance.now() - began
     opening.onChange(true)
@@ -101,8 +123,8 @@ export function noteHeld(
   else open.begun.then(granted, () => {}) // the work waits for its own first statement
 }
 
-export function sentFor(plan: Plan): { readonly statements: readonly Statement[] } {
-  return { statements: [...plan.beforeBegin, ...plan.inTransaction] }
+export function sentFor({ beforeBegin, inTransaction }: Plan): readonly Statement[] {
+  return beforeBegin.length === 0 ? inTransaction : [...beforeBegin, ...inTransaction]
 }
 
 /** Takes a lock that belongs to the connection, and sees to it that it is given back after the transaction. */

@@ -62,7 +62,7 @@ export async function lockRows(open: OpenTransaction<unknown>, call: RowCall): P
 export function receiptOf(
   plan: Plan,
   { mode = 'exclusive' }: Pick<RowOptions, 'mode'>,
-  taken: Pick<Receipt, 'statements' | 'waitedMs'>,
+  { statements, waitedMs }: Pick<Receipt, 'statements' | 'waitedMs'>,
 ): Receipt {
   return {
     dialect: plan.dialect,
@@ -72,7 +72,8 @@ export function receiptOf(
     granularity: plan.support.granularity,
     scope: plan.scope,
     support: plan.support,
-    ...taken,
+    statements,
+    waitedMs,
   }
 }
 

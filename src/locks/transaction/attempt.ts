@@ -27,16 +27,20 @@ export interface Job<Tx, T> {
   readonly work: (tx: Tx) => Promise<T>
   readonly options: TransactionOptions
   /** The named locks that it takes as it begins. */
-  readonly opening?: Opening
+  readonly opening: Opening | undefined
 }
 
 /** Runs the work once, in a transaction on a connection of its own, when it is this caller's turn. */
-export async function attempt<Tx, T>(job: Job<Tx, T>): Promise<T> {
+export function attempt<Tx, T>(job: Job<Tx, T>): Promise<T> {
   const { lane } = job.port.sessions
-  const { lockTimeoutMs, signal, access } = job.options
-  const deadline = beginDeadline(job.opening, lockTimeoutMs)
-  if (lane === undefined || access === 'read-only') return inSession(job, deadline)
-  const endTurn = await takeTurn(lane(), { deadline, signal })
+  const deadline = beginDeadline(job.opening, job.options.lockTimeoutMs)
+  return lane === undefined || job.options.access === 'read-only'
+    ? inSession(job, deadline)
+    : inTurn(lane(), job, deadline)
+}
+
+async function inTurn<Tx, T>(lane: string, job: Job<Tx, T>, deadline: Deadline): Promise<T> {
+  const endTurn = await takeTurn(lane, { deadline, signal: job.options.signal })
   try {
     return await inSession(job, deadline)
   } finally {
@@ -66,7 +70,8 @@ async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T>
   const session = await openSession(job.port, patienceOf(job))
   const ending = sessionEnd(session)
   try {
-    const { dialect, version } = await job.port.server(session)
+    const server = job.port.server(session)
+    const { dialect, version } = server instanceof Promise ? await server : server
     const open: OpenTransaction<Tx> = {
       dialect,
       version,
@@ -78,6 +83,7 @@ async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T>
       doubt: ending.doubt,
       begun: undefined,
       named: new Map(),
+      onLeave: [],
       atEnd: [],
     }
     try {
@@ -93,27 +99,39 @@ async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T>
   }
 }
 
-async function transact<Tx, T>(open: OpenTransaction<Tx>, job: Job<Tx, T>): Promise<T> {
+function transact<Tx, T>(open: OpenTransaction<Tx>, job: Job<Tx, T>): Promise<T> {
   const timeout = lockTimeout(open, job.options)
-  const setting = timeout !== undefined && 'setting' in timeout ? timeout.setting : undefined
-  return withSetting(open.session, setting, {
-    doubt: open.doubt,
-    signal: open.signal,
-    work: async () => {
-      // a lock may be waited for on the way: only destroying the session ends that wait
-      const beginning = beginLocked(open, { opening: job.opening, options: job.options, timeout })
-      const begun = await untilAborted(beginning, open.signal, () => open.doubt(open.signal?.reason))
-      const result = await runWork(open, job, begun)
-      await commit(open, commitDoubt(open, job, await begun.head))
-      return result
-    },
-  })
+  return timeout !== undefined && 'setting' in timeout
+    ? withSetting(open.session, timeout.setting, {
+        doubt: open.doubt,
+        signal: open.signal,
+        work: () => fromBeginToCommit(open, job, timeout),
+      })
+    : fromBeginToCommit(open, job, timeout)
+}
+
+async function fromBeginToCommit<Tx, T>(
+  open: OpenTransaction<Tx>,
+  job: Job<Tx, T>,
+  timeout: LockTimeout | undefined,
+): Promise<T> {
+  // a lock may be waited for on the way: only destroying the session ends that wait
+  const beginning = beginLocked(open, { opening: job.opening, options: job.options, timeout })
+  const begun = await untilAborted(beginning, open.signal, () => open.doubt(open.signal?.reason))
+  const result = await runWork(open, job, begun)
+  const head = begun.head instanceof Promise ? await begun.head : begun.head
+  await commit(open, () => commitDoubt(open, job, head))
+  return result
 }
 
 function lockTimeout({ dialect }: Server, { lockTimeoutMs }: TransactionOptions): LockTimeout | undefined {
   const timeout = lockTimeoutMs === undefined ? undefined : dialect.transaction.lockTimeout?.(lockTimeoutMs)
   if (isUnsupported(timeout)) throw new UnsupportedLockError(dialect.name, 'lock-timeout', timeout)
   return timeout
+}
+
+function startWork<Tx, T>({ begun, session }: OpenTransaction<Tx>, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return begun === undefined ? work(session.tx) : unlessRefused(begun, () => work(session.tx))
 }
 
 /** The work's own error is the one that is thrown, whatever becomes of the rollback. */
@@ -125,10 +143,9 @@ async function runWork<Tx, T>(
   const { session, doubt, dialect, signal } = open
   try {
     // a statement of the work may be waiting for a lock: only destroying the session ends that wait
-    const running = scope.enter(open, async () => {
+    const running = scope.enter(open, () => {
       const taking = takeLocks()
-      if (taking !== undefined) await taking
-      return open.begun === undefined ? work(session.tx) : unlessRefused(open.begun, () => work(session.tx))
+      return taking === undefined ? startWork(open, work) : taking.then(() => startWork(open, work))
     })
     return await untilAborted(running, signal, () => doubt(signal?.reason))
   } catch (error) {
@@ -138,6 +155,9 @@ async function runWork<Tx, T>(
     throw error
   } finally {
     scope.leave(open)
+    const { onLeave = [] } = open
+    open.onLeave = undefined
+    for (const leave of onLeave) leave()
   }
 }
 

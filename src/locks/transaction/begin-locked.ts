@@ -1,6 +1,6 @@
 import type { TransactionStart } from '../../core/session.ts'
 import type { Row, SqlStatement } from '../../core/statement.ts'
-import type { LockTimeout } from '../../dialects/transaction.ts'
+import type { CommitProbe, LockTimeout } from '../../dialects/transaction.ts'
 import { beginWaiting } from './begin.ts'
 import {
   noteHeld,
@@ -22,58 +22,74 @@ export interface Start {
 }
 
 export interface Begun {
-  /** What the last statement of the beginning gives. Not settled yet where that travels with the work's first one. */
-  readonly head: Promise<Row | undefined>
+  /** What the last statement of the beginning gives. Not there yet where that travels with the work's first one. */
+  readonly head: Row | undefined | Promise<Row | undefined>
   /** Takes the locks that belong inside of the transaction, where they have not come with BEGIN. */
   readonly takeLocks: () => Promise<void> | undefined
 }
 
 /** Takes the locks that come before the transaction, and begins it, with those that can travel along. */
 export async function beginLocked(open: OpenTransaction<unknown>, start: Start): Promise<Begun> {
-  const { opening, options, timeout } = start
+  const { opening } = start
   const began = performance.now()
-  const locks = opening && (await takeBeforeBegin(open, opening))
-  const head = begin(open, { options, timeout, locks })
-  if (open.session.ride === undefined) await head
-  else open.begun = head
-  head.catch(() => {}) // whoever needs it hears of it
+  const taking = opening && takeBeforeBegin(open, opening)
+  const locks = taking instanceof Promise ? await taking : taking
+  const sent = begin(open, start, locks)
   const takeLocks = (): Promise<void> | undefined => {
     if (locks === undefined) return undefined
     return locks.head.length > 0 ? noteHeld(open, locks, began) : takeInside(open, locks, began)
   }
+  if (open.session.ride === undefined) return { head: (await sent)[0], takeLocks }
+  open.begun = sent
+  const head = sent.then(([row]) => row)
+  head.catch(() => {}) // whoever needs it hears of it
   return { head, takeLocks }
 }
 
-interface Beginning extends Pick<Start, 'options' | 'timeout'> {
-  readonly locks: PlannedOpening | undefined
+function begin(
+  open: OpenTransaction<unknown>,
+  start: Start,
+  locks: PlannedOpening | undefined,
+): Promise<readonly Row[]> {
+  const { session, dialect, deadline, signal } = open
+  const started = startOf(open, start, locks?.head ?? [])
+  const send = (): Promise<readonly Row[]> =>
+    session.ride?.(started) ??
+    (started.mode === undefined
+      ? session.begin(started)
+      : beginWaiting(session, started, { dialect, deadline, signal }))
+  const plan = locks?.plans[0]
+  return plan !== undefined && locks !== undefined && locks.head.length > 0
+    ? take(plan, { dialect, signal, what: theLock }, send)
+    : send()
 }
 
-async function begin(
-  open: OpenTransaction<unknown>,
-  { options, timeout, locks }: Beginning,
-): Promise<Row | undefined> {
-  const { session, dialect, version, access, deadline, signal } = open
+function startOf(
+  { dialect, version, access }: OpenTransaction<unknown>,
+  { options, timeout }: Start,
+  locks: readonly SqlStatement[],
+): TransactionStart {
   const { writeMode, commitProbe } = dialect.transaction
   const writes = access === 'read-write'
   const head: SqlStatement[] = []
   if (timeout !== undefined && 'head' in timeout) head.push(timeout.head)
-  if (locks !== undefined) head.push(...locks.head)
-  // behind the locks: a transaction that has its number holds up the server's cleaning
-  const probe = writes ? commitProbe?.(version)?.head : undefined
-  if (probe !== undefined) head.push(probe)
-  const start: TransactionStart = {
-    ...(options.isolation && { isolation: options.isolation }),
-    ...(options.access && { access }),
-    ...(writes && writeMode !== undefined && { mode: writeMode }),
-    ...(head.length > 0 && { head }),
-  }
-  const send = (): Promise<readonly Row[]> =>
-    session.ride?.(start) ??
-    (start.mode === undefined
-      ? session.begin(start)
-      : beginWaiting(session, start, { dialect, deadline, signal }))
-  const [plan] = locks?.plans ?? []
-  const isLocked = plan !== undefined && locks !== undefined && locks.head.length > 0
-  const [row] = isLocked ? await take(plan, { dialect, signal, what: theLock }, send) : await send()
-  return row
+  for (const lock of locks) head.push(lock)
+  const probe = writes ? commitProbe?.(version) : undefined
+  if (probe !== undefined) addProbe(head, probe)
+  const start: Mutable<TransactionStart> = {}
+  if (options.isolation !== undefined) start.isolation = options.isolation
+  if (options.access !== undefined) start.access = access
+  if (writes && writeMode !== undefined) start.mode = writeMode
+  if (head.length > 0) start.head = head
+  return start
+}
+
+type Mutable<T> = { -readonly [Field in keyof T]: T[Field] }
+
+/** Behind the locks: a transaction that has its number holds up the server's cleaning. */
+function addProbe(head: SqlStatement[], probe: CommitProbe): void {
+  const last = head.at(-1)
+  const both = last && probe.inside?.(last)
+  if (both === undefined) head.push(probe.head)
+  else head[head.length - 1] = both
 }

@@ -22,14 +22,19 @@ const patienceMs = 5000
  * Commits. When the connection breaks before the answer, the server is asked, or the caller, and only a clear answer
  * counts: `CommitOutcomeUnknownError` otherwise.
  */
-export async function commit<Tx>(transaction: OpenTransaction<Tx>, doubt: CommitDoubt<Tx>): Promise<void> {
+export async function commit<Tx>(
+  transaction: OpenTransaction<Tx>,
+  inDoubt: () => CommitDoubt<Tx>,
+): Promise<void> {
   const { session, dialect } = transaction
+  let doubt: CommitDoubt<Tx> | undefined
   for (let failed = 1; ; failed += 1) {
     try {
       await session.commit()
       return
     } catch (error) {
       const failure = readFailure(error, dialect)
+      doubt ??= inDoubt()
       if (await mayRepeat(failure, { transaction, doubt, failed })) continue
       if (!isUnknown(failure)) {
         // refused: an ended transaction may still have to be left

@@ -41,7 +41,8 @@ export interface Retry {
   readonly pauseMs: number
 }
 
-const known = [
+/** The fields of {@link TransactionOptions}. */
+export const transactionFields: readonly string[] = [
   'isolation',
   'access',
   'lockTimeoutMs',
@@ -55,9 +56,15 @@ const known = [
   'verifyCommit',
 ]
 
-/** Checks the options at the door; the mistake is a {@link LockUsageError} that names the field. */
-export function checkTransaction(options: TransactionOptions): TransactionOptions {
-  onlyKnown(options, known)
+/**
+ * Checks the options at the door; the mistake is a {@link LockUsageError} that names the field. `fields`: those that
+ * may be there.
+ */
+export function checkTransaction(
+  options: TransactionOptions,
+  fields: readonly string[] = transactionFields,
+): TransactionOptions {
+  onlyKnown(options, fields)
   const { attempts, budgetMs, lockTimeoutMs, nested, access, alsoRetry } = options
   if (attempts !== undefined && (!Number.isSafeInteger(attempts) || attempts < 1)) {
     throw new LockUsageError('attempts', `${String(attempts)} is not a whole number from 1 up`)
@@ -66,7 +73,7 @@ export function checkTransaction(options: TransactionOptions): TransactionOption
   if (nested !== undefined) oneOf('nested', nested, ['refuse', 'join'])
   if (access !== undefined) oneOf('access', access, ['read-write', 'read-only'])
   for (const kind of alsoRetry ?? []) oneOf('alsoRetry', kind, errorKinds)
-  return lockTimeoutMs === undefined
-    ? options
-    : { ...options, lockTimeoutMs: checkDuration('lockTimeoutMs', lockTimeoutMs) }
+  if (lockTimeoutMs === undefined) return options
+  const wholeMs = checkDuration('lockTimeoutMs', lockTimeoutMs)
+  return wholeMs === lockTimeoutMs ? options : { ...options, lockTimeoutMs: wholeMs }
 }

@@ -3,12 +3,11 @@ import { deadlineIn, pause, type Deadline } from '../../core/deadline.ts'
 import { isRetryable, type ErrorKind } from '../../core/error-kind.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { Dialect } from '../../dialects/dialect.ts'
-import { attempt } from './attempt.ts'
+import { attempt, type Job } from './attempt.ts'
 import { RolledBackError } from './commit.ts'
 import { LockContention } from '../contention.ts'
 import { readFailure, type Failure } from '../failure.ts'
 import { checkTransaction, type TransactionOptions } from './options.ts'
-import type { Opening } from '../named/opening.ts'
 import type { Port } from '../port.ts'
 import type { Scope } from './scope.ts'
 
@@ -18,38 +17,40 @@ export interface Transactions<Tx> {
   readonly scope: Scope<Tx>
   /** What the server may be: enough to read the error of a connection that could not even be opened. */
   readonly candidates: readonly Dialect[]
-  /** The named locks that this one takes as it begins. */
-  readonly opening?: Opening
 }
 
-/**
- * Runs `work` in a transaction, and all of it again when the transaction lost against another.
- *
- * Only the outermost transaction is repeated: repeating a part would keep the locks that led to the conflict.
- */
+/** Runs `work` in a transaction of its own, or, where that is asked for, as a part of the one that is open. */
 export async function runTransaction<Tx, T>(
-  transactions: Transactions<Tx>,
+  { port, scope, candidates }: Transactions<Tx>,
   work: (tx: Tx) => Promise<T>,
   options: TransactionOptions = {},
 ): Promise<T> {
   const checked = checkTransaction(options)
-  const outer = transactions.scope.current()
+  const outer = scope.current()
   if (outer !== undefined) return join(work, outer.session.tx, checked)
-  const { port, scope, candidates, opening } = transactions
-  const job = { port, scope, candidates, work, options: checked, ...(opening && { opening }) }
+  return runOutermost({ port, scope, candidates, work, options: checked, opening: undefined })
+}
+
+/**
+ * Runs the work in a transaction, and all of it again when the transaction lost against another. Only the outermost
+ * one is repeated: repeating a part would keep the locks that led to the conflict.
+ */
+export async function runOutermost<Tx, T>(job: Job<Tx, T>): Promise<T> {
+  const { options, candidates } = job
+  const { signal } = options
   const state: Progress = {
     attempt: 1,
-    deadline: deadlineIn(checked.budgetMs),
+    deadline: deadlineIn(options.budgetMs),
     contention: undefined,
     waits: 0,
   }
   for (;;) {
-    checked.signal?.throwIfAborted()
+    signal?.throwIfAborted()
     try {
       return await attempt(job)
     } catch (error) {
-      checked.signal?.throwIfAborted()
-      await beforeRetry(readFailure(error, transactions.candidates), state, checked)
+      signal?.throwIfAborted()
+      await beforeRetry(readFailure(error, candidates), state, options)
     }
   }
 }

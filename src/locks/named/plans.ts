@@ -1,0 +1,49 @@
+import type { Plan } from '../../core/plan.ts'
+import type { AdvisoryRequest } from '../../core/request.ts'
+import type { Server } from '../port.ts'
+import { knownKeys } from './known-keys.ts'
+import { keyId } from './named-key.ts'
+
+/** Plans a lock with a name. */
+export type PlanNamed = (server: Server, request: AdvisoryRequest) => Plan
+
+/** The same for somebody who may know the text that tells the key from every other. */
+export type PlanKnown = (server: Server, request: AdvisoryRequest, id?: string) => Plan
+
+/** So many plans are kept. Each is a few hundred bytes. */
+const maxPlans = 1000
+
+interface KnownPlan {
+  readonly request: AdvisoryRequest
+  readonly plan: Plan
+}
+
+/** Every lock with a name is planned, however it is asked for; most are asked for in the same way again. */
+export function rememberPlans(planFor: PlanNamed): PlanKnown {
+  const plans = new Map<string, KnownPlan[]>()
+  return (server, request, id = keyId(request.key)) => {
+    // a time that is left is seldom the same twice
+    const isUsual = typeof request.wait !== 'object' && request.lease === undefined
+    const ways = isUsual ? plans.get(id) : undefined
+    const known = ways?.find((way) => isAlike(way.request, request))
+    if (known !== undefined) return known.plan
+    const plan = planFor(server, request)
+    knownKeys.remember(request.key) // which is a key indeed, since it could be planned
+    if (isUsual) {
+      if (plans.size >= maxPlans) plans.clear()
+      plans.set(id, [...(ways ?? []), { request, plan }])
+    }
+    return plan
+  }
+}
+
+/** Of the same key. Field by field: a text of all of them would be made anew for each lock. */
+function isAlike(a: AdvisoryRequest, b: AdvisoryRequest): boolean {
+  return (
+    a.mode === b.mode &&
+    a.wait === b.wait &&
+    a.isolation === b.isolation &&
+    a.exact === b.exact &&
+    a.scope === b.scope
+  )
+}
