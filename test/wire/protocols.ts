@@ -9,7 +9,7 @@ export interface Ears {
 }
 
 /**
- * A round trip ends with ReadyForQuery, however many statements or messages the client has sent for it.
+ * A round trip ends with ReadyForQuery or an error before it, however many statements or messages the client has sent.
  *
  * The first one ends the start-up and is none of ours.
  *
@@ -22,11 +22,17 @@ export const postgresProtocol: Protocol = (onTrip) => {
     if (message[0] === code('Q')) asked.push(textAt(message, 5))
     if (message[0] === code('P')) asked.push(textAt(message, message.indexOf(0, 5) + 1)) // behind the statement's name
   }
+  // An error is sent at once, and what ends the round trip behind it: whoever has heard of the error finds it counted.
+  let hasFailed = false
   const answered = (message: Buffer): void => {
-    if (message[0] !== code('Z')) return
-    if (isStarted) onTrip(asked.join('; '))
-    isStarted = true
-    asked = []
+    const isError = message[0] === code('E')
+    if (!isError && message[0] !== code('Z')) return
+    if (isStarted && !hasFailed) {
+      onTrip(asked.join('; '))
+      asked = []
+    }
+    hasFailed = isError
+    if (!isError) isStarted = true
   }
   // the very first message has a length and no type
   let isFirst = true
