@@ -17,18 +17,23 @@ export interface Taking {
 }
 
 /** What `send` gives, as the plan's way of waiting reads it: where the server would not wait as asked, again and again. */
-export async function take<T>(plan: Plan, taking: Taking, send: () => Promise<T>): Promise<T> {
-  const { by, timeoutMs } = plan.waiting
-  const repeatUntil = by === 'statement' && plan.begin === undefined ? deadlineIn(timeoutMs) : undefined
+export function take<T>(plan: Plan, taking: Taking, send: () => Promise<T>): Promise<T> {
+  if (plan.waiting.by === 'statement' && plan.begin === undefined) return takeRepeating(plan, taking, send)
+  return send().catch((error: unknown) => {
+    throw readRefusal(error, plan, taking) ?? readFailure(error, taking.dialect).error
+  })
+}
+
+async function takeRepeating<T>(plan: Plan, taking: Taking, send: () => Promise<T>): Promise<T> {
+  const { timeoutMs } = plan.waiting
+  const deadline = deadlineIn(timeoutMs)
   for (let look = 1; ; look += 1) {
     try {
       return await send()
     } catch (error) {
-      const refusal = readRefusal(error, plan, taking)
-      if (refusal === undefined || repeatUntil === undefined)
-        throw refusal ?? readFailure(error, taking.dialect).error
-      if (repeatUntil.isPast()) throw timedOut(timeoutMs, taking, error)
-      await pause(backoffMs(look, { baseMs: 5, capMs: 50 }), repeatUntil, taking.signal)
+      if (readRefusal(error, plan, taking) === undefined) throw readFailure(error, taking.dialect).error
+      if (deadline.isPast()) throw timedOut(timeoutMs, taking, error)
+      await pause(backoffMs(look, { baseMs: 5, capMs: 50 }), deadline, taking.signal)
     }
   }
 }

@@ -132,25 +132,31 @@ interface NamedCall {
 type NamedWork<Tx, T> = (open: OpenTransaction<Tx>, names: readonly NamedKey[]) => Promise<T>
 
 /** Runs `work` under its locks: in a transaction of its own, or as a part of the one that is open. */
-async function runNamed<Tx, T>(
-  place: Place<Tx>,
-  { keys, options }: NamedCall,
-  work: NamedWork<Tx, T>,
-): Promise<T> {
-  const { transactions, locking } = place
-  const { lock, transaction } = checkWithLock(options)
-  const names = inCanonicalOrder(keys)
-  const outer = transactions.scope.current()
-  if (outer === undefined) return runLocked(place, { names, lock, options: transaction }, work)
-  if (transaction.nested !== 'join') throw refuseNested(outer, names)
-  for (const name of names) await joinLock(outer, { name, locking, lock, savepoint: false })
-  return work(outer, names)
+function runNamed<Tx, T>(place: Place<Tx>, { keys, options }: NamedCall, work: NamedWork<Tx, T>): Promise<T> {
+  try {
+    const { lock, transaction } = checkWithLock(options)
+    const call = { names: inCanonicalOrder(keys), lock, options: transaction }
+    const outer = place.transactions.scope.current()
+    return outer === undefined ? runLocked(place, call, work) : asPart(outer, place, { ...call, work })
+  } catch (error) {
+    return Promise.reject(error)
+  }
 }
 
 interface LockedCall {
   readonly names: readonly NamedKey[]
   readonly lock: CheckedLock
   readonly options: TransactionOptions
+}
+
+async function asPart<Tx, T>(
+  outer: OpenTransaction<Tx>,
+  { locking }: Place<Tx>,
+  { names, lock, options, work }: LockedCall & { readonly work: NamedWork<Tx, T> },
+): Promise<T> {
+  if (options.nested !== 'join') throw refuseNested(outer, names)
+  for (const name of names) await joinLock(outer, { name, locking, lock, savepoint: false })
+  return work(outer, names)
 }
 
 async function runLocked<Tx, T>(

@@ -20,15 +20,20 @@ export interface Transactions<Tx> {
 }
 
 /** Runs `work` in a transaction of its own, or, where that is asked for, as a part of the one that is open. */
-export async function runTransaction<Tx, T>(
+export function runTransaction<Tx, T>(
   { port, scope, candidates }: Transactions<Tx>,
   work: (tx: Tx) => Promise<T>,
   options: TransactionOptions = {},
 ): Promise<T> {
-  const checked = checkTransaction(options)
-  const outer = scope.current()
-  if (outer !== undefined) return join(work, outer.session.tx, checked)
-  return runOutermost({ port, scope, candidates, work, options: checked, opening: undefined })
+  try {
+    const checked = checkTransaction(options)
+    const outer = scope.current()
+    return outer === undefined
+      ? runOutermost({ port, scope, candidates, work, options: checked, opening: undefined })
+      : join(work, outer.session.tx, checked)
+  } catch (error) {
+    return Promise.reject(error)
+  }
 }
 
 /**
@@ -63,7 +68,7 @@ interface Progress {
   waits: number
 }
 
-function join<Tx, T>(work: (tx: Tx) => Promise<T>, tx: Tx, { nested }: TransactionOptions): Promise<T> {
+async function join<Tx, T>(work: (tx: Tx) => Promise<T>, tx: Tx, { nested }: TransactionOptions): Promise<T> {
   if (nested === 'join') return work(tx)
   throw new LockUsageError(
     'nested',
