@@ -13,15 +13,16 @@ export interface SqliteStatement {
 type Prepare = (sql: string) => SqliteStatement
 
 const preparers = new WeakMap<PreparingDatabase, Prepare>()
-const readTimeout = 'SELECT timeout FROM pragma_busy_timeout'
+/** SQLite compiles a pragma anew each time that its statement is run, so it tells what is set now. */
+const readTimeout = 'PRAGMA busy_timeout'
 /** Few texts begin and end transactions. Anything else is compiled each time, so nothing piles up. */
-const isControl = /^(?:BEGIN \w+|COMMIT|ROLLBACK|SELECT timeout FROM pragma_busy_timeout)$/
+const isControl = /^(?:BEGIN \w+|COMMIT|ROLLBACK|PRAGMA busy_timeout)$/
 
 /**
  * SQLite waits for a lock by sleeping on the JavaScript thread, on which the holder could then never finish. Its
  * `busy_timeout` is off for as long as one call takes, so nobody else sees it changed.
  *
- * A kept statement reads it, and `exec` sets it: half a microsecond each, where `pragma` takes four.
+ * A kept statement reads it, and `exec` sets it: a microsecond each, where `pragma` takes four.
  */
 export function withoutWaiting<T>(database: PreparingDatabase, work: (prepare: Prepare) => T): T {
   const prepare = preparerOf(database)

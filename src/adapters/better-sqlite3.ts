@@ -36,7 +36,7 @@ export function sessions<Database extends SqliteDatabase>(
 async function openOwn<Database extends SqliteDatabase>(open: () => Database): Promise<Session<Database>> {
   const database = open()
   const close = async (): Promise<void> => void database.close() // rolls back what is open
-  return { ...statementsOn(database), release: close, destroy: close }
+  return sessionOf(statementsOn(database), close, close)
 }
 
 async function openShared<Database extends SqliteDatabase>(database: Database): Promise<Session<Database>> {
@@ -55,12 +55,21 @@ async function openShared<Database extends SqliteDatabase>(database: Database): 
       endTurn()
     }
   }
-  return { ...statements, release: async () => endTurn(), destroy }
+  return sessionOf(statements, async () => endTurn(), destroy)
 }
 
-function statementsOn<Database extends SqliteDatabase>(
-  database: Database,
-): Omit<Session<Database>, 'release' | 'destroy'> {
+type Statements<Database> = Pick<Session<Database>, 'tx' | 'run' | 'begin' | 'commit' | 'rollback'>
+
+/** Field by field: one is made for each transaction, and to copy an object takes longer than to make it. */
+function sessionOf<Database>(
+  { tx, run, begin, commit, rollback }: Statements<Database>,
+  release: Session['release'],
+  destroy: Session['destroy'],
+): Session<Database> {
+  return { tx, run, begin, commit, rollback, release, destroy }
+}
+
+function statementsOn<Database extends SqliteDatabase>(database: Database): Statements<Database> {
   const failure = firstFailure()
   const send = (sql: string, params: readonly Value[] = []): readonly Row[] =>
     withoutWaiting(database, (prepareControl) => {
@@ -81,9 +90,11 @@ function statementsOn<Database extends SqliteDatabase>(
         return send(sql, params)
       }),
     begin: async (start = {}) => {
-      const texts = [beginText(start), ...headTexts(start)]
+      const head = headTexts(start)
       failure.forget()
-      return undoneOnError(async () => texts.map((text) => send(text)).at(-1) ?? [], rollback)
+      send(beginText(start))
+      if (head.length === 0) return []
+      return undoneOnError(async () => head.map((text) => send(text)).at(-1) ?? [], rollback)
     },
     commit: async () => {
       if (!database.inTransaction) throw nothingToCommit(failure.error)

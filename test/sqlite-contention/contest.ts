@@ -13,6 +13,7 @@ export interface Contest {
   readonly waiters: number
   readonly windowMs: number
   readonly thinkMs?: number
+  readonly restMs?: number
   /** What lets Node run TypeScript. One that adds code of its own slows down what is measured. @default tsx */
   readonly loader?: string
 }

@@ -19,6 +19,8 @@ export interface Order {
   readonly windowMs: number
   /** What a transaction waits for between reading and writing, as one does that asks somebody else. @default 0 */
   readonly thinkMs?: number
+  /** What a waiter does between two transactions. @default 0, not even the next round of the event loop */
+  readonly restMs?: number
 }
 
 export interface WorkerReport {
@@ -86,6 +88,7 @@ async function work(transact: Transact, waiter: string): Promise<{ finished: num
       (error: unknown) => failures.push(String(error)),
     )
     longestMs = Math.max(longestMs, performance.now() - now)
+    if (order.restMs !== undefined && order.restMs > 0) await delay(order.restMs)
   }
   return { finished, longestMs }
 }

@@ -17,7 +17,7 @@ import type { NamedLocking, Opening } from './opening.ts'
 import { asTimeout } from '../open-session.ts'
 import type { TransactionOptions } from '../transaction/options.ts'
 import type { OpenTransaction } from '../port.ts'
-import { runOutermost, type Transactions } from '../transaction/transaction.ts'
+import { failWith, runOutermost, type Transactions } from '../transaction/transaction.ts'
 
 /** A named lock while the work that it protects runs. */
 export interface LockInTransaction {
@@ -139,7 +139,7 @@ function runNamed<Tx, T>(place: Place<Tx>, { keys, options }: NamedCall, work: N
     const outer = place.transactions.scope.current()
     return outer === undefined ? runLocked(place, call, work) : asPart(outer, place, { ...call, work })
   } catch (error) {
-    return Promise.reject(error)
+    return failWith(error)
   }
 }
 

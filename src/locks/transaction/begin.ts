@@ -15,7 +15,7 @@ export interface BeginLimits {
 
 /** Short pauses: whoever writes to SQLite holds the lock for milliseconds, and nobody is woken when it is free. */
 export function busyPauseMs(): number {
-  return backoffMs(1, { baseMs: 10, capMs: 10 })
+  return backoffMs(1, { baseMs: 5, capMs: 5 })
 }
 
 /**

@@ -32,7 +32,7 @@ export function runTransaction<Tx, T>(
       ? runOutermost({ port, scope, candidates, work, options: checked, opening: undefined })
       : join(work, outer.session.tx, checked)
   } catch (error) {
-    return Promise.reject(error)
+    return failWith(error)
   }
 }
 
@@ -66,6 +66,11 @@ interface Progress {
   /** Since when, and until when, the same lock has been waited for by repeating the transaction. */
   contention: Deadline | undefined
   waits: number
+}
+
+/** As a promise, of which whoever calls makes use: an async function around another one costs a round of its own. */
+export async function failWith(error: unknown): Promise<never> {
+  throw error
 }
 
 async function join<Tx, T>(work: (tx: Tx) => Promise<T>, tx: Tx, { nested }: TransactionOptions): Promise<T> {
