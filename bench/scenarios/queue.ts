@@ -129,7 +129,8 @@ function goalsOf({ ratio, figures }: Comparison, { workers, batch }: QueueLoad):
           },
         ]
       : []
-  if (batch === 1 && workers !== 4) return [...goal(own, byHand.claimed, 1.6), ...goal(own, byHand.held, 1.6)]
+  // what is held by an open transaction is not claimed: it is shown, and is no goal
+  if (batch === 1 && workers !== 4) return goal(own, byHand.claimed, 1.6)
   if (batch === 100) return [...goal(own, 'pg-boss', 1), ...goal(ownDeleting, 'graphile-worker', 1)]
   return []
 }
