@@ -1,3 +1,4 @@
+import type { Mutable } from '../core/mutable.ts'
 import type { Session, Sessions, TransactionStart } from '../core/session.ts'
 import type { Row, SqlStatement, Value } from '../core/statement.ts'
 import { watchLoss } from './connection-loss.ts'
@@ -104,8 +105,6 @@ function sessionOf<Client extends PgClient>(client: Client, { names, pipeline }:
   if (client.processID != null) session.backend = String(client.processID)
   return session
 }
-
-type Mutable<T> = { -readonly [Field in keyof T]: T[Field] }
 
 const released = Promise.resolve()
 

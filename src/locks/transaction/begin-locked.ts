@@ -1,3 +1,4 @@
+import type { Mutable } from '../../core/mutable.ts'
 import type { TransactionStart } from '../../core/session.ts'
 import type { Row, SqlStatement } from '../../core/statement.ts'
 import type { CommitProbe, LockTimeout } from '../../dialects/transaction.ts'
@@ -83,8 +84,6 @@ function startOf(
   if (head.length > 0) start.head = head
   return start
 }
-
-type Mutable<T> = { -readonly [Field in keyof T]: T[Field] }
 
 /** Behind the locks: a transaction that has its number holds up the server's cleaning. */
 function addProbe(head: SqlStatement[], probe: CommitProbe): void {
