@@ -8,7 +8,7 @@ export interface Stage {
   readonly url: string
   readonly way: Way
   readonly name: string
-  /** How often both processes take and release a lock of their own before. */
+  /** How often both processes take and release a lock of their own before, and a quarter as often hand one over. */
   readonly warmUp: number
 }
 
@@ -19,19 +19,23 @@ export async function afterRelease(contestant: string, stage: Stage): Promise<Cl
   const { url, way, name, warmUp: cycles } = stage
   const own = ways[way](url)
   const other = startChild('leases/peer.ts', [url, way, name, '30000', String(cycles)])
+  const handOver = async (afterMs: number): Promise<number> => {
+    const release = await own.take(name)
+    const taking = other.ask('take')
+    await delay(afterMs)
+    const before = process.hrtime.bigint()
+    await release()
+    const granted = BigInt(await taking)
+    await other.ask('release')
+    return Number(granted - before) / 1e6
+  }
   await warmUp(own, cycles)
+  // the waiting too: but for those who poll, whose waiting is all that they do
+  if (way !== 'polling') for (let left = cycles / 4; left > 0; left -= 1) await handOver(3)
   return {
     name: contestant,
-    round: async () => {
-      const release = await own.take(name)
-      const taking = other.ask('take')
-      await delay(30 + Math.random() * 100) // long enough to wait, and at any point of a pause between two looks
-      const before = process.hrtime.bigint()
-      await release()
-      const granted = BigInt(await taking)
-      await other.ask('release')
-      return Number(granted - before) / 1e6
-    },
+    // long enough to wait, and at any point of a pause between two looks
+    round: () => handOver(30 + Math.random() * 100),
     close: async () => {
       await other.end()
       await own.close()

@@ -82,8 +82,8 @@ function renewAll(renewals: readonly LeaseRenewal[]): SqlStatement {
 function release({ name, owner, fence }: LeaseHolder, holdMs: number, news: string): SqlStatement {
   return {
     sql:
-      `WITH released AS (UPDATE _leases SET owner = NULL, expires_at = ${nowMs} + $4::bigint ` +
-      `WHERE ${isOwned} RETURNING name) SELECT 1 AS answer, pg_notify('${topic}', $5) FROM released`,
+      `UPDATE _leases SET owner = NULL, expires_at = ${nowMs} + $4::bigint ` +
+      `WHERE ${isOwned} RETURNING 1 AS answer, pg_notify('${topic}', $5)`,
     params: [name, owner, fence ?? null, holdMs, news],
     answers: leaseAnswers.released,
     isPrepared: true,
