@@ -1,7 +1,7 @@
 import type { Mutable } from '../../core/mutable.ts'
 import type { TransactionStart } from '../../core/session.ts'
 import type { Row, SqlStatement } from '../../core/statement.ts'
-import type { CommitProbe, LockTimeout } from '../../dialects/transaction.ts'
+import type { LockTimeout } from '../../dialects/transaction.ts'
 import { beginWaiting } from './begin.ts'
 import {
   noteHeld,
@@ -76,19 +76,15 @@ function startOf(
   if (timeout !== undefined && 'head' in timeout) head.push(timeout.head)
   for (const lock of locks) head.push(lock)
   const probe = writes ? commitProbe?.(version) : undefined
-  if (probe !== undefined) addProbe(head, probe)
+  // behind the locks: a transaction that has its number holds up the server's cleaning
+  const last = locks.at(-1)
+  const both = last && probe?.inside?.(last)
+  if (both !== undefined) head[head.length - 1] = both
+  else if (probe !== undefined) head.push(probe.head)
   const start: Mutable<TransactionStart> = {}
   if (options.isolation !== undefined) start.isolation = options.isolation
   if (options.access !== undefined) start.access = access
   if (writes && writeMode !== undefined) start.mode = writeMode
   if (head.length > 0) start.head = head
   return start
-}
-
-/** Behind the locks: a transaction that has its number holds up the server's cleaning. */
-function addProbe(head: SqlStatement[], probe: CommitProbe): void {
-  const last = head.at(-1)
-  const both = last && probe.inside?.(last)
-  if (both === undefined) head.push(probe.head)
-  else head[head.length - 1] = both
 }
