@@ -72,7 +72,7 @@ async function measure(bench: Bench, place: Place, situation: Situation): Promis
   const peers = await installedPeers()
   const title = `${place.title}, ${situation.title}`
   const isQueue = rooms === 1 && workers > 1
-  const perRound = bench.isQuick ? 16 : place.isFar ? (isQueue ? 48 : 50 * Math.sqrt(workers)) : 1000
+  const perRound = bench.isQuick ? 16 : place.isFar ? (isQueue ? 48 : 50 * Math.sqrt(workers)) : 200
   const children: Child[] = []
   const contestant = (name: string, operations: number): Contestant => {
     const firstSlot = children.length * 10_000_000
@@ -89,8 +89,9 @@ async function measure(bench: Bench, place: Place, situation: Situation): Promis
     ...peers.map((name) => contestant(name, bench.isQuick ? 2 : operationsOfPeers)),
   ]
   // a server runs for days: what counts is code that was run some thousand times
-  const warmUp = bench.isQuick ? 0 : place.isFar ? 2 : 8
-  const options = { rounds: bench.isQuick ? 1 : 11, warmUp, say: bench.say, title }
+  const warmUp = bench.isQuick ? 0 : place.isFar ? 2 : 30
+  // short rounds, and many: what else the machine does comes and goes within a second
+  const options = { rounds: bench.isQuick ? 1 : place.isFar ? 11 : 41, warmUp, say: bench.say, title }
   try {
     const comparison = await compare(contestants, options)
     return {
