@@ -18,7 +18,7 @@ export interface ListeningClient {
   readonly processID?: number | null
   readonly on: LossEvents['on'] & NotificationEvents['on']
   readonly off: LossEvents['off'] & NotificationEvents['off']
-  query(config: { text: string; values: unknown[] }): Promise<unknown>
+  query(text: string): Promise<unknown>
   release(error?: Error): void
 }
 
@@ -110,7 +110,7 @@ function borrow(client: ListeningClient, { hear, lose }: Ears): Loan {
   const stopWatching = onLoss(client, end)
   const send = async (text: string): Promise<unknown> => {
     try {
-      return await client.query({ text, values: [] })
+      return await client.query(text)
     } catch (error) {
       end(error instanceof Error ? error : new Error(String(error)))
       throw error

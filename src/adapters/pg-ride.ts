@@ -141,7 +141,7 @@ class Ride {
 
   #goAlone(): void {
     this.#depart()
-    const answer = this.#way.send({ text: this.#texts.join('; '), values: [] }) as Promise<unknown>
+    const answer = this.#way.send(this.#texts.join('; ')) as Promise<unknown>
     answer.then((result) => this.#arrive(lastRows(result)), this.#fail)
   }
 

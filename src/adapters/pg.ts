@@ -1,5 +1,5 @@
 import type { Mutable } from '../core/mutable.ts'
-import type { Session, Sessions, TransactionStart } from '../core/session.ts'
+import { released, type Session, type Sessions, type TransactionStart } from '../core/session.ts'
 import type { Row, SqlStatement, Value } from '../core/statement.ts'
 import { watchLoss } from './connection-loss.ts'
 import { cancel, type CancelTarget } from './pg-cancel.ts'
@@ -20,12 +20,14 @@ export interface PgPool<Client = PgClient> {
 export interface PgClient extends CancelTarget, ListeningClient {
   /** Where `pg` tells of every error that the server sends; absent in its native client. */
   readonly connection?: PgErrors
-  query(config: PgQuery): Promise<PgResult | readonly PgResult[]>
+  query(text: string, values?: unknown[]): Promise<PgAnswer>
+  query(config: PgQuery): Promise<PgAnswer>
   release(error?: Error): void
 }
 
+/** A statement with a name. One without is sent as text and values: `pg` copies an object property by property. */
 export interface PgQuery {
-  name?: string
+  name: string
   text: string
   values: unknown[]
 }
@@ -39,6 +41,9 @@ export interface PgResult {
   readonly command: string
   readonly rows: readonly Row[]
 }
+
+/** Without values one text may hold several statements: then there is a result for each. */
+export type PgAnswer = PgResult | readonly PgResult[]
 
 /** How statements are sent. */
 export interface PgSessionOptions {
@@ -106,8 +111,6 @@ function sessionOf<Client extends PgClient>(client: Client, { names, pipeline }:
   return session
 }
 
-const released = Promise.resolve()
-
 type Statements = Required<Pick<Session, 'run' | 'begin' | 'ride' | 'commit' | 'rollback'>>
 
 function statementsOn(client: PgClient, names: StatementNames | undefined, failure: Failure): Statements {
@@ -135,7 +138,7 @@ function statementsOn(client: PgClient, names: StatementNames | undefined, failu
       failure.forget()
       isOpen = true
       try {
-        return lastOf(await client.query({ text, values: [] }))?.rows ?? []
+        return rowsOf(await client.query(text))
       } catch (error) {
         await rollback().catch(() => {}) // the connection is gone, and the transaction with it
         throw error
@@ -144,7 +147,7 @@ function statementsOn(client: PgClient, names: StatementNames | undefined, failu
     ride,
     commit: async () => {
       // The server answers COMMIT of a failed transaction with the tag ROLLBACK, and with no error.
-      const ended = lastOf(await client.query({ text: 'COMMIT', values: [] }))
+      const ended = lastOf(await client.query('COMMIT'))
       isOpen = false
       if (ended?.command === 'ROLLBACK') throw nothingToCommit(failure.error)
     },
@@ -168,12 +171,15 @@ async function send(
   text: string,
   values: readonly Value[] = [],
 ): Promise<PgResult | undefined> {
-  return lastOf(await client.query({ text, values: [...values] }))
+  return lastOf(await client.query(text, [...values]))
 }
 
-/** Without values one text may hold several statements: the last one answers. */
-function lastOf(answer: PgResult | readonly PgResult[]): PgResult | undefined {
+function lastOf(answer: PgAnswer): PgResult | undefined {
   return isList(answer) ? answer.at(-1) : answer
+}
+
+function rowsOf(answer: PgAnswer): readonly Row[] {
+  return lastOf(answer)?.rows ?? []
 }
 
 interface NamedStatement {
@@ -196,7 +202,7 @@ async function sendNamed(
   }
 }
 
-function isList(answer: PgResult | readonly PgResult[]): answer is readonly PgResult[] {
+function isList(answer: PgAnswer): answer is readonly PgResult[] {
   return Array.isArray(answer)
 }
 

@@ -49,6 +49,9 @@ export interface Session<Tx = unknown> {
   readonly backend?: string
 }
 
+/** What a `release` gives that has nothing to wait for: whoever meets it need not wait either. */
+export const released: Promise<void> = Promise.resolve()
+
 /** Where sessions come from: a pool, or a file that can be opened again. */
 export interface Sessions<Tx = unknown> {
   open: () => Promise<Session<Tx>>

@@ -4,6 +4,7 @@ import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
 export {
   sessions,
   traits,
+  type PgAnswer,
   type PgClient,
   type PgPool,
   type PgQuery,

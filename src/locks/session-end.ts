@@ -1,11 +1,11 @@
-import type { Session } from '../core/session.ts'
+import { released, type Session } from '../core/session.ts'
 
 /** How a session ends: given back as clean as it came, or destroyed because nobody knows what it still holds. */
 export interface SessionEnd {
   readonly doubt: (why: unknown) => void
   readonly isInDoubt: () => boolean
-  /** Never rejects: what became of the work is known by then, and is what the caller has to hear. */
-  readonly end: () => Promise<void>
+  /** Never rejects: what became of the work is known by then, and is what the caller has to hear. At once, if it can. */
+  readonly end: () => Promise<void> | undefined
 }
 
 export function sessionEnd(session: Session): SessionEnd {
@@ -17,6 +17,7 @@ export function sessionEnd(session: Session): SessionEnd {
     isInDoubt: () => reason !== undefined,
     end: () => {
       const ended = reason === undefined ? session.release() : session.destroy(reason)
+      if (ended === released) return undefined
       return ended.catch((error: unknown) => {
         process.emitWarning(`a connection could not be given back: ${String(error)}`, 'HoldfastWarning')
       })

@@ -159,39 +159,68 @@ async function asPart<Tx, T>(
   return work(outer, names)
 }
 
-async function runLocked<Tx, T>(
+function runLocked<Tx, T>(
   { transactions, locking, lanes, holdsTurn }: Place<Tx>,
   { names, lock, options }: LockedCall,
   work: NamedWork<Tx, T>,
 ): Promise<T> {
   const { port, scope, candidates } = transactions
   const deadline = deadlineIn(typeof lock.wait === 'object' ? lock.wait.timeoutMs : undefined)
-  const turns: (() => void)[] = []
+  const line: Line = { lanes, limits: { deadline, signal: options.signal }, turns: [] }
   let isGranted = false
   const onChange = (granted: boolean): void => {
     isGranted = granted
-    if (granted && !holdsTurn) endAll(turns)
+    if (granted && !holdsTurn) endAll(line)
   }
   const opening: Opening = { locking, names, lock, deadline, onChange }
-  try {
-    if (lock.wait !== 'nowait' && lock.mode === 'exclusive') {
-      const { signal } = options
-      for (const { id } of names)
-        turns.push(takeFreeTurn(id, lanes) ?? (await takeTurn(id, { deadline, signal }, lanes)))
-    }
-    const run = (tx: Tx): Promise<T> => work(scope.find(tx), names)
-    return await runOutermost({ port, scope, candidates, options, opening, work: run })
-  } catch (error) {
-    // where BEGIN is the lock, it has no word for not waiting but a deadline that is over
-    if (!isGranted && lock.wait === 'nowait' && error instanceof LockTimeoutError)
-      throw new LockNotAvailableError('the lock is held by another', { cause: error })
-    throw typeof lock.wait === 'object' ? asTimeout(error) : error
-  } finally {
-    endAll(turns)
-  }
+  const run = (): Promise<T> =>
+    runOutermost({ port, scope, candidates, options, opening, work: (tx) => work(scope.find(tx), names) })
+  const waiting = lock.wait === 'nowait' || lock.mode === 'shared' ? undefined : takeTurns(names, line)
+  return (waiting === undefined ? run() : waiting.then(run)).then(
+    (result) => {
+      endAll(line)
+      return result
+    },
+    (error: unknown) => {
+      endAll(line)
+      throw refusalOf(error, lock, isGranted)
+    },
+  )
 }
 
-function endAll(turns: (() => void)[]): void {
+function refusalOf(error: unknown, { wait }: CheckedLock, isGranted: boolean): unknown {
+  // where BEGIN is the lock, it has no word for not waiting but a deadline that is over
+  if (!isGranted && wait === 'nowait' && error instanceof LockTimeoutError)
+    return new LockNotAvailableError('the lock is held by another', { cause: error })
+  return typeof wait === 'object' ? asTimeout(error) : error
+}
+
+/** The turns that one call has in the lines of its process. */
+interface Line {
+  readonly lanes: Lanes
+  readonly limits: Parameters<typeof takeTurn>[1]
+  /** What ends each of them. */
+  readonly turns: (() => void)[]
+}
+
+/** At once, where nobody stands in front. */
+function takeTurns(names: readonly NamedKey[], line: Line, from = 0): Promise<void> | undefined {
+  const { lanes, limits, turns } = line
+  for (let next = from; next < names.length; next += 1) {
+    const lane = names[next]?.id ?? ''
+    const end = takeFreeTurn(lane, lanes)
+    if (end === undefined) {
+      return takeTurn(lane, limits, lanes).then((endTurn) => {
+        turns.push(endTurn)
+        return takeTurns(names, line, next + 1)
+      })
+    }
+    turns.push(end)
+  }
+  return undefined
+}
+
+function endAll({ turns }: Line): void {
   for (let end = turns.pop(); end !== undefined; end = turns.pop()) end()
 }
 

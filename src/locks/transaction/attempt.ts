@@ -7,7 +7,7 @@ import type { LockTimeout } from '../../dialects/transaction.ts'
 import { untilAborted } from '../abort.ts'
 import { beginLocked, type Begun } from './begin-locked.ts'
 import { unlessRefused } from './unless-refused.ts'
-import { commit, type CommitDoubt } from './commit.ts'
+import { settleCommit, type CommitDoubt } from './commit.ts'
 import { readFailure } from '../failure.ts'
 import { takeTurn } from '../lane.ts'
 import type { TransactionOptions } from './options.ts'
@@ -95,7 +95,8 @@ async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T>
     if (readFailure(error, job.candidates).transaction === 'unknown') ending.doubt(error)
     throw error
   } finally {
-    await ending.end()
+    const ended = ending.end()
+    if (ended !== undefined) await ended
   }
 }
 
@@ -115,13 +116,31 @@ async function fromBeginToCommit<Tx, T>(
   job: Job<Tx, T>,
   timeout: LockTimeout | undefined,
 ): Promise<T> {
-  // a lock may be waited for on the way: only destroying the session ends that wait
+  const { session } = open
   const beginning = beginLocked(open, { opening: job.opening, options: job.options, timeout })
-  const begun = await untilAborted(beginning, open.signal, () => open.doubt(open.signal?.reason))
-  const result = await runWork(open, job, begun)
-  const head = begun.head instanceof Promise ? await begun.head : begun.head
-  await commit(open, () => commitDoubt(open, job, head))
+  const begun = beginning instanceof Promise ? await unlessAborted(open, beginning) : beginning
+  let head = session.ride === undefined ? await unlessAborted(open, begun.sent) : undefined
+  let result: T
+  try {
+    result = await unlessAborted(open, runWork(open, job, begun))
+  } catch (error) {
+    await rollBack(open, error)
+    throw error
+  } finally {
+    leave(open, job.scope)
+  }
+  head ??= await begun.sent
+  try {
+    await session.commit()
+  } catch (error) {
+    await settleCommit(error, open, commitDoubt(open, job, head[0]))
+  }
   return result
+}
+
+/** A lock may be waited for, by the beginning or by the work: only destroying the session ends that wait. */
+function unlessAborted<Tx, T>({ signal, doubt }: OpenTransaction<Tx>, work: Promise<T>): Promise<T> {
+  return untilAborted(work, signal, () => doubt(signal?.reason))
 }
 
 function lockTimeout({ dialect }: Server, { lockTimeoutMs }: TransactionOptions): LockTimeout | undefined {
@@ -130,35 +149,32 @@ function lockTimeout({ dialect }: Server, { lockTimeoutMs }: TransactionOptions)
   return timeout
 }
 
+function runWork<Tx, T>(open: OpenTransaction<Tx>, { scope, work }: Job<Tx, T>, begun: Begun): Promise<T> {
+  return scope.enter(open, () => {
+    const taking = begun.takeLocks()
+    return taking === undefined ? startWork(open, work) : taking.then(() => startWork(open, work))
+  })
+}
+
 function startWork<Tx, T>({ begun, session }: OpenTransaction<Tx>, work: (tx: Tx) => Promise<T>): Promise<T> {
   return begun === undefined ? work(session.tx) : unlessRefused(begun, () => work(session.tx))
 }
 
 /** The work's own error is the one that is thrown, whatever becomes of the rollback. */
-async function runWork<Tx, T>(
-  open: OpenTransaction<Tx>,
-  { scope, work }: Job<Tx, T>,
-  { takeLocks }: Begun,
-): Promise<T> {
-  const { session, doubt, dialect, signal } = open
-  try {
-    // a statement of the work may be waiting for a lock: only destroying the session ends that wait
-    const running = scope.enter(open, () => {
-      const taking = takeLocks()
-      return taking === undefined ? startWork(open, work) : taking.then(() => startWork(open, work))
-    })
-    return await untilAborted(running, signal, () => doubt(signal?.reason))
-  } catch (error) {
-    if (signal?.aborted === true) throw error
-    if (readFailure(error, dialect).transaction === 'unknown') doubt(error)
-    else await session.rollback().catch(doubt)
-    throw error
-  } finally {
-    scope.leave(open)
-    const { onLeave = [] } = open
-    open.onLeave = undefined
-    for (const leave of onLeave) leave()
-  }
+async function rollBack<Tx>(
+  { session, doubt, dialect, signal }: OpenTransaction<Tx>,
+  error: unknown,
+): Promise<void> {
+  if (signal?.aborted === true) return
+  if (readFailure(error, dialect).transaction === 'unknown') doubt(error)
+  else await session.rollback().catch(doubt)
+}
+
+function leave<Tx>(open: OpenTransaction<Tx>, scope: Scope<Tx>): void {
+  scope.leave(open)
+  const { onLeave = [] } = open
+  open.onLeave = undefined
+  for (const tell of onLeave) tell()
 }
 
 function commitDoubt<Tx, T>(

@@ -23,28 +23,33 @@ export interface Start {
 }
 
 export interface Begun {
-  /** What the last statement of the beginning gives. Not there yet where that travels with the work's first one. */
-  readonly head: Row | undefined | Promise<Row | undefined>
+  /** Gives the rows of the last statement of the beginning. The work does not wait for it where it travels along. */
+  readonly sent: Promise<readonly Row[]>
   /** Takes the locks that belong inside of the transaction, where they have not come with BEGIN. */
   readonly takeLocks: () => Promise<void> | undefined
 }
 
 /** Takes the locks that come before the transaction, and begins it, with those that can travel along. */
-export async function beginLocked(open: OpenTransaction<unknown>, start: Start): Promise<Begun> {
-  const { opening } = start
+export function beginLocked(open: OpenTransaction<unknown>, start: Start): Begun | Promise<Begun> {
   const began = performance.now()
-  const taking = opening && takeBeforeBegin(open, opening)
-  const locks = taking instanceof Promise ? await taking : taking
-  const sent = begin(open, start, locks)
-  const takeLocks = (): Promise<void> | undefined => {
-    if (locks === undefined) return undefined
-    return locks.head.length > 0 ? noteHeld(open, locks, began) : takeInside(open, locks, began)
+  const taking = start.opening && takeBeforeBegin(open, start.opening)
+  const go = (locks: PlannedOpening | undefined): Begun => {
+    const sent = begin(open, start, locks)
+    if (open.session.ride !== undefined) open.begun = sent
+    // who waits for it later, or has been aborted meanwhile, has no handler there yet
+    if (open.begun !== undefined || taking instanceof Promise) sent.catch(() => {})
+    return { sent, takeLocks: () => takeRest(open, locks, began) }
   }
-  if (open.session.ride === undefined) return { head: (await sent)[0], takeLocks }
-  open.begun = sent
-  const head = sent.then(([row]) => row)
-  head.catch(() => {}) // whoever needs it hears of it
-  return { head, takeLocks }
+  return taking instanceof Promise ? taking.then(go) : go(taking)
+}
+
+function takeRest(
+  open: OpenTransaction<unknown>,
+  locks: PlannedOpening | undefined,
+  began: number,
+): Promise<void> | undefined {
+  if (locks === undefined) return undefined
+  return locks.head.length > 0 ? noteHeld(open, locks, began) : takeInside(open, locks, began)
 }
 
 function begin(

@@ -19,33 +19,39 @@ export interface CommitDoubt<Tx> {
 const patienceMs = 5000
 
 /**
- * Commits. When the connection breaks before the answer, the server is asked, or the caller, and only a clear answer
- * counts: `CommitOutcomeUnknownError` otherwise.
+ * What becomes of a COMMIT that failed. When the connection broke before the answer, the server is asked, or the
+ * caller, and only a clear answer counts: `CommitOutcomeUnknownError` otherwise.
  */
-export async function commit<Tx>(
+export async function settleCommit<Tx>(
+  reason: unknown,
   transaction: OpenTransaction<Tx>,
-  inDoubt: () => CommitDoubt<Tx>,
+  doubt: CommitDoubt<Tx>,
 ): Promise<void> {
   const { session, dialect } = transaction
-  let doubt: CommitDoubt<Tx> | undefined
+  let error = reason
   for (let failed = 1; ; failed += 1) {
+    const failure = readFailure(error, dialect)
+    if (!(await mayRepeat(failure, { transaction, doubt, failed }))) {
+      if (isUnknown(failure)) return findOut(error, transaction, doubt)
+      // refused: an ended transaction may still have to be left
+      await session.rollback().catch(transaction.doubt)
+      throw error
+    }
     try {
-      await session.commit()
-      return
-    } catch (error) {
-      const failure = readFailure(error, dialect)
-      doubt ??= inDoubt()
-      if (await mayRepeat(failure, { transaction, doubt, failed })) continue
-      if (!isUnknown(failure)) {
-        // refused: an ended transaction may still have to be left
-        await session.rollback().catch(transaction.doubt)
-        throw error
-      }
-      transaction.doubt(error)
-      if (await wasCommitted(doubt, error)) return
-      throw new RolledBackError(error)
+      return await session.commit()
+    } catch (next) {
+      error = next
     }
   }
+}
+
+async function findOut<Tx>(
+  error: unknown,
+  transaction: OpenTransaction<Tx>,
+  doubt: CommitDoubt<Tx>,
+): Promise<void> {
+  transaction.doubt(error)
+  if (!(await wasCommitted(doubt, error))) throw new RolledBackError(error)
 }
 
 interface CommitState<Tx> {

@@ -40,22 +40,25 @@ export function runTransaction<Tx, T>(
  * Runs the work in a transaction, and all of it again when the transaction lost against another. Only the outermost
  * one is repeated: repeating a part would keep the locks that led to the conflict.
  */
-export async function runOutermost<Tx, T>(job: Job<Tx, T>): Promise<T> {
+export function runOutermost<Tx, T>(job: Job<Tx, T>): Promise<T> {
+  const { signal, budgetMs } = job.options
+  if (signal?.aborted === true) return failWith(signal.reason)
+  const deadline = deadlineIn(budgetMs)
+  return attempt(job).catch((error: unknown) => runAgain(job, error, deadline))
+}
+
+async function runAgain<Tx, T>(job: Job<Tx, T>, reason: unknown, deadline: Deadline): Promise<T> {
   const { options, candidates } = job
-  const { signal } = options
-  const state: Progress = {
-    attempt: 1,
-    deadline: deadlineIn(options.budgetMs),
-    contention: undefined,
-    waits: 0,
-  }
+  const state: Progress = { attempt: 1, deadline, contention: undefined, waits: 0 }
+  let error = reason
   for (;;) {
-    signal?.throwIfAborted()
+    options.signal?.throwIfAborted()
+    await beforeRetry(readFailure(error, candidates), state, options)
+    options.signal?.throwIfAborted()
     try {
       return await attempt(job)
-    } catch (error) {
-      signal?.throwIfAborted()
-      await beforeRetry(readFailure(error, candidates), state, options)
+    } catch (next) {
+      error = next
     }
   }
 }
