@@ -52,9 +52,12 @@ export function headRows(query: HeadReader, { count, arrive, fail }: Ahead): voi
   }
 }
 
-const bindAndExecute = messages(['B', '\0\0\0\0\0\0\0\0'], ['E', '\0\0\0\0\0'])
-/** Only the last one is asked what its columns are. */
-const bindDescribeAndExecute = messages(['B', '\0\0\0\0\0\0\0\0'], ['D', 'P\0'], ['E', '\0\0\0\0\0'])
+/** Bind and Execute of the statement without a name, without values. */
+const run = Buffer.from('B\0\0\0\x0c\0\0\0\0\0\0\0\0E\0\0\0\x09\0\0\0\0\0', 'latin1')
+/** The same with a Describe between the two: only the last statement is asked what its columns are. */
+const runDescribed = Buffer.from('B\0\0\0\x0c\0\0\0\0\0\0\0\0D\0\0\0\x06P\0E\0\0\0\x09\0\0\0\0\0', 'latin1')
+/** What a Parse has beside its text: the letter, the length, no name, the end of the text, no types. */
+const parseBytes = 1 + 4 + 1 + 1 + 2
 
 /**
  * Statements without values, in the extended protocol, without the Sync that would end them.
@@ -62,21 +65,18 @@ const bindDescribeAndExecute = messages(['B', '\0\0\0\0\0\0\0\0'], ['D', 'P\0'],
  * https://www.postgresql.org/docs/current/protocol-message-formats.html
  */
 export function headMessages(texts: readonly string[]): Uint8Array {
-  return Buffer.concat(
-    texts.flatMap((text, index) => [
-      messages(['P', `\0${text}\0\0\0`]),
-      index === texts.length - 1 ? bindDescribeAndExecute : bindAndExecute,
-    ]),
-  )
-}
-
-/** Each has its letter, and its length with that of the length itself. */
-function messages(...parts: readonly (readonly [letter: string, body: string])[]): Buffer {
-  return Buffer.concat(
-    parts.map(([letter, body]) => {
-      const length = Buffer.alloc(4)
-      length.writeInt32BE(4 + Buffer.byteLength(body))
-      return Buffer.concat([Buffer.from(letter), length, Buffer.from(body)])
-    }),
-  )
+  const lengths = texts.map((text) => Buffer.byteLength(text))
+  let size = runDescribed.length - run.length
+  for (const length of lengths) size += parseBytes + length + run.length
+  const bytes = Buffer.alloc(size)
+  let at = 0
+  texts.forEach((text, index) => {
+    const length = lengths[index] ?? 0
+    bytes.write('P', at, 'latin1')
+    bytes.writeInt32BE(parseBytes - 1 + length, at + 1)
+    bytes.write(text, at + 6)
+    at += parseBytes + length
+    at += (index === texts.length - 1 ? runDescribed : run).copy(bytes, at)
+  })
+  return bytes
 }

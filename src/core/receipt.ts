@@ -14,5 +14,6 @@ export interface Receipt {
   readonly support: Supported
   /** The statements that took the lock, as they were sent. */
   readonly statements: readonly Statement[]
+  /** Zero until the lock is granted, where the work does not wait for that (`pipeline: true`). */
   readonly waitedMs: number
 }

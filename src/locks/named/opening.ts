@@ -1,6 +1,8 @@
 import type { Deadline } from '../../core/deadline.ts'
 import { LockUsageError } from '../../core/errors.ts'
+import type { Mutable } from '../../core/mutable.ts'
 import type { Plan } from '../../core/plan.ts'
+import type { Receipt } from '../../core/receipt.ts'
 import type { Isolation } from '../../core/request.ts'
 import type { Session } from '../../core/session.ts'
 import { isSql, type SqlStatement, type Statement } from '../../core/statement.ts'
@@ -108,15 +110,14 @@ export function noteHeld(
   { opening, plans }: PlannedOpening,
   began: number,
 ): undefined {
-  let waitedMs = open.begun === undefined ? performance.now() - began : undefined
-  plans.forEach((plan, index) => {
-    const receipt = receiptOf(plan, opening.lock, { statements: sentFor(plan), waitedMs: waitedMs ?? 0 })
+  const receipts: Mutable<Receipt>[] = plans.map((plan, index) => {
+    const receipt = receiptOf(plan, opening.lock, { statements: sentFor(plan), waitedMs: 0 })
     open.named.set(opening.names[index]?.id ?? '', receipt)
-    if (open.begun === undefined) return
-    Object.defineProperty(receipt, 'waitedMs', { get: () => waitedMs ?? performance.now() - began })
+    return receipt
   })
   const granted = (): void => {
-    waitedMs ??= performance.now() - began
+    const waitedMs = performance.now() - began
+    for (const receipt of receipts) receipt.waitedMs = waitedMs
     opening.onChange(true)
   }
   if (open.begun === undefined) granted()
@@ -197,7 +198,9 @@ const heads = new WeakMap<Plan, readonly SqlStatement[]>()
 function headOf({ dialect }: Server, plans: readonly Plan[]): readonly SqlStatement[] {
   const [only, second] = plans
   if (only === undefined || second !== undefined) return headFor(dialect, plans)
-  const head = heads.get(only) ?? headFor(dialect, plans)
+  const known = heads.get(only)
+  if (known !== undefined) return known
+  const head = headFor(dialect, plans)
   heads.set(only, head)
   return head
 }
