@@ -25,7 +25,7 @@ async function byHand(room: number): Promise<void> {
   try {
     await client.query(
       `BEGIN; SET LOCAL lock_timeout = 10000; SELECT pg_advisory_xact_lock('${room}'::bigint), ` +
-        `pg_current_xact_id()::text AS id /* hf:room.${room} */`,
+        `pg_current_xact_id() AS id /* hf:room.${room} */`,
     )
     await body(client, room)
     await client.query('COMMIT')

@@ -21,6 +21,7 @@ export interface PgClient extends CancelTarget, ListeningClient {
   /** Where `pg` tells of every error that the server sends; absent in its native client. */
   readonly connection?: PgErrors
   query(text: string, values?: unknown[]): Promise<PgAnswer>
+  query(text: string, callback: (error: Error | null | undefined, answer: PgAnswer) => void): void
   query(config: PgQuery): Promise<PgAnswer>
   release(error?: Error): void
 }
@@ -122,37 +123,43 @@ function statementsOn(client: PgClient, names: StatementNames | undefined, failu
     if (stage !== 'unsent') await send(client, 'ROLLBACK')
     isOpen = false
   }
-  const ride = (start: TransactionStart = {}): Promise<readonly Row[]> => {
-    const texts = beginTexts(start)
-    rider = riderOf(client)
+  const beginning = (start: TransactionStart): string => {
+    const text = beginText(start)
     failure.forget()
     isOpen = true
-    return rider.start(texts)
+    return text
+  }
+  const ride = (start: TransactionStart = {}): Promise<readonly Row[]> => {
+    rider = riderOf(client)
+    // no text of the head has a semicolon but between two statements
+    return rider.start(beginning(start).split('; '))
+  }
+  const undo = async (reason: unknown): Promise<never> => {
+    // where that fails, the connection is gone, and the transaction with it
+    if (isOpen) await rollback().catch(() => {})
+    throw reason
+  }
+  const committed = (answer: PgAnswer): void => {
+    isOpen = false
+    // The server answers COMMIT of a failed transaction with the tag ROLLBACK, and with no error.
+    if (lastOf(answer)?.command === 'ROLLBACK') throw nothingToCommit(failure.error)
   }
   return {
     // outside of a transaction only: where the name is refused, the statement is sent again without it
     run: async (statement) =>
       (await sendStatement(client, sqlOnly(statement), isOpen ? undefined : names))?.rows ?? [],
-    begin: async (start = {}) => {
-      const text = beginText(start)
-      failure.forget()
-      isOpen = true
-      try {
-        return rowsOf(await client.query(text))
-      } catch (error) {
-        await rollback().catch(() => {}) // the connection is gone, and the transaction with it
-        throw error
-      }
-    },
+    begin: (start = {}) => ask(client, () => beginning(start)).then(rowsOf, undo),
     ride,
-    commit: async () => {
-      // The server answers COMMIT of a failed transaction with the tag ROLLBACK, and with no error.
-      const ended = lastOf(await client.query('COMMIT'))
-      isOpen = false
-      if (ended?.command === 'ROLLBACK') throw nothingToCommit(failure.error)
-    },
+    commit: () => ask(client, () => 'COMMIT').then(committed),
     rollback,
   }
+}
+
+/** By callback: what `pg` promises is two promises, and every transaction begins and ends. */
+function ask(client: PgClient, text: () => string): Promise<PgAnswer> {
+  return new Promise((resolve, reject) => {
+    client.query(text(), (error, answer) => (error == null ? resolve(answer) : reject(error)))
+  })
 }
 
 function sendStatement(
@@ -214,11 +221,6 @@ function beginText(start: TransactionStart): string {
     text = [text, ...isolationWords(start), ...accessWords(start)].join(' ')
   for (const statement of headTexts(start)) text += `; ${statement}`
   return text
-}
-
-/** The same, one by one: no text of the head has a semicolon but between two statements. */
-function beginTexts(start: TransactionStart): readonly string[] {
-  return beginText(start).split('; ')
 }
 
 /** For libraries that send their statements through `pg`. */

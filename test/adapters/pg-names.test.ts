@@ -129,9 +129,7 @@ function specs(context: EngineContext): void {
     for (let count = 0; count < 20; count += 1) expect(await round()).toMatchObject(all.map(() => [{ n: 7 }]))
     const named = all.map(({ tx }) => vi.spyOn(tx, 'query'))
     await round()
-    expect(named.map(({ mock }) => mock.calls[0]?.[0])).toEqual(
-      all.map(() => ({ text: ask.sql, values: ask.params })),
-    )
+    expect(named.map(({ mock }) => mock.calls[0])).toEqual(all.map(() => [ask.sql, ask.params]))
     await Promise.all(all.map((session) => session.release()))
   })
 }

@@ -22,7 +22,7 @@ const namedLock = String.raw`SELECT pg_advisory_xact_lock\('-?\d+'::bigint\) /\*
 /** Where it is the last one, it gives the transaction's number too. */
 const lockWithNumber = namedLock.replace(
   ' /',
-  String.raw`, (pg_current_xact_id|txid_current)\(\)::text AS id /`,
+  String.raw`, (pg_current_xact_id\(\)|txid_current\(\)::text) AS id /`,
 )
 
 function postgresSpecs(context: EngineContext): void {
@@ -30,7 +30,7 @@ function postgresSpecs(context: EngineContext): void {
   // the number of the transaction, by which the server is asked about a COMMIT that it did not answer
   const beginning = (words: string): unknown =>
     expect.stringMatching(
-      new RegExp(`^${words}; SELECT (pg_current_xact_id|txid_current)\\(\\)::text AS id$`),
+      new RegExp(`^${words}; SELECT (pg_current_xact_id\\(\\)|txid_current\\(\\)::text) AS id$`),
     )
 
   test('a transaction costs 2: the beginning and the end', async () => {
@@ -114,7 +114,7 @@ function postgresSpecs(context: EngineContext): void {
 function ridingSpecs(context: EngineContext): void {
   const subject = connected(context, { pipeline: true })
   const together = (...texts: string[]): unknown => expect.stringMatching(new RegExp(`^${texts.join('; ')}$`))
-  const id = String.raw`SELECT (pg_current_xact_id|txid_current)\(\)::text AS id`
+  const id = String.raw`SELECT (pg_current_xact_id\(\)|txid_current\(\)::text) AS id`
 
   test('a transaction costs 1: the end', async () => {
     expect(await tripsOf(subject(), run)).toEqual([together('BEGIN', id, body), 'COMMIT'])

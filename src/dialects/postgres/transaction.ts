@@ -19,14 +19,14 @@ function commitProbe(version: Version): CommitProbe | undefined {
   return isAtLeast(version, [10, 0, 0]) ? byBigint : undefined
 }
 
-const byXid8 = probe('pg_current_xact_id()', 'pg_xact_status($1::xid8)')
-const byBigint = probe('txid_current()', 'txid_status($1::bigint)')
+// No driver makes a number of xid8 by itself, and the server takes a while for the cast. Of a bigint some do.
+const byXid8 = probe('pg_current_xact_id() AS id', 'pg_xact_status($1::xid8)')
+const byBigint = probe('txid_current()::text AS id', 'txid_status($1::bigint)')
 
 /** A lock that is waited for, as it travels with BEGIN. */
 const waitingLock = /^SELECT pg_advisory_xact_lock(?:_shared)?\([^()]*\)(?= \/\*|$)/
 
-function probe(current: string, status: string): CommitProbe {
-  const column = `${current}::text AS id`
+function probe(column: string, status: string): CommitProbe {
   const joined = new WeakMap<SqlStatement, SqlStatement>()
   return {
     head: sql(`SELECT ${column}`),

@@ -177,6 +177,11 @@ function leave<Tx>(open: OpenTransaction<Tx>, scope: Scope<Tx>): void {
   for (const tell of onLeave) tell()
 }
 
+/** Whatever the application lets its driver make of one. */
+function isNumber(id: unknown): id is string | number | bigint {
+  return typeof id === 'string' || typeof id === 'number' || typeof id === 'bigint'
+}
+
 function commitDoubt<Tx, T>(
   { dialect, version }: Server,
   job: Job<Tx, T>,
@@ -186,7 +191,7 @@ function commitDoubt<Tx, T>(
   const id = head?.id
   return {
     port: job.port,
-    probe: how !== undefined && typeof id === 'string' ? { how, id } : undefined,
+    probe: how !== undefined && isNumber(id) ? { how, id: `${id}` } : undefined,
     verify: job.options.verifyCommit,
     busyUntil: deadlineIn(job.options.lockTimeoutMs),
   }
