@@ -34,10 +34,10 @@ const dropped = new FinalizationRegistry<string>((name) => {
 })
 
 /**
- * `face` with a release that can be called twice, ends in time, and is missed when nobody calls it.
+ * Makes a handle of `face`: with a release that can be called twice, ends in time, and is missed when nobody calls it.
  *
- * The handle is a new object that nothing here refers to. Whoever makes it must not keep it either: it could then
- * never be told that its last user has dropped it. What is held stays held, since the work may still go on.
+ * Nothing here refers to it. Whoever makes it must not keep it either: it could then never be told that its last user
+ * has dropped it. What is held stays held, since the work may still go on.
  */
 export function createHandle<Face extends object>(face: Face, ending: Ending): Face & Releasable {
   const token = {}
@@ -57,11 +57,7 @@ export function createHandle<Face extends object>(face: Face, ending: Ending): F
       if (!isTold) warn(`${ending.name} could not be released: ${String(error)}`)
     })
   }
-  const handle = Object.defineProperties({} as Face & Releasable, {
-    ...Object.getOwnPropertyDescriptors(face),
-    release: { value: release, enumerable: true },
-    [Symbol.asyncDispose]: { value: dispose },
-  })
+  const handle: Face & Releasable = Object.assign(face, { release, [Symbol.asyncDispose]: dispose })
   dropped.register(handle, ending.name, token)
   ending.signal?.addEventListener('abort', forget, { once: true })
   return handle

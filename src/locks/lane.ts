@@ -1,5 +1,6 @@
 import { LockTimeoutError } from '../core/errors.ts'
 import type { Deadline } from '../core/deadline.ts'
+import type { Abortable } from './abort.ts'
 
 /** The waiters of each lane, the one whose turn it is first. A lane without any is not there. */
 export type Lanes = Map<string, (() => void)[]>
@@ -14,7 +15,7 @@ const lanesOfThisProcess: Lanes = new Map()
  */
 export async function takeTurn(
   lane: string,
-  { deadline, signal }: { deadline: Deadline; signal: AbortSignal | undefined },
+  { deadline, signal }: { deadline: Deadline; signal: Abortable | undefined },
   lanes: Lanes = lanesOfThisProcess,
 ): Promise<() => void> {
   signal?.throwIfAborted()

@@ -1,10 +1,11 @@
 import { LockTimeoutError, LockUsageError } from '../core/errors.ts'
 import type { Session } from '../core/session.ts'
+import type { Abortable } from './abort.ts'
 import type { Port } from './port.ts'
 
 /** How long something that may never come is waited for. */
 export interface Patience {
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: Abortable | undefined
   /** @default for ever */
   readonly patienceMs?: number | undefined
 }

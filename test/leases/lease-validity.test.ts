@@ -23,10 +23,10 @@ test('a lease counts from before its request was sent, less a margin', () => {
 test('the signal aborts when the time is over, and not before', () => {
   const validity = createValidity('it', performance.now(), 10_000)
   vi.advanceTimersByTime(9499)
-  expect(validity.signal.aborted).toBe(false)
+  expect(validity.signal().aborted).toBe(false)
   vi.advanceTimersByTime(2)
-  expect(validity.signal.aborted).toBe(true)
-  expect(validity.signal.reason).toBeInstanceOf(LockLostError)
+  expect(validity.signal().aborted).toBe(true)
+  expect(validity.signal().reason).toBeInstanceOf(LockLostError)
 })
 
 test('the last error is the cause of the loss, unless it was confirmed after it', () => {
@@ -37,7 +37,7 @@ test('the last error is the cause of the loss, unless it was confirmed after it'
   validity.confirm(performance.now(), 10_000)
   validity.note(error)
   vi.advanceTimersByTime(9501)
-  expect(validity.signal.reason).toMatchObject({ cause: error })
+  expect(validity.signal().reason).toMatchObject({ cause: error })
 })
 
 test('a confirmation counts from when it was sent', () => {
@@ -48,9 +48,9 @@ test('a confirmation counts from when it was sent', () => {
   validity.confirm(sentAt, 10_000)
   expect(validity.remainingMs()).toBeCloseTo(9500 - 3000)
   vi.advanceTimersByTime(6499)
-  expect(validity.signal.aborted).toBe(false)
+  expect(validity.signal().aborted).toBe(false)
   vi.advanceTimersByTime(2)
-  expect(validity.signal.aborted).toBe(true)
+  expect(validity.signal().aborted).toBe(true)
 })
 
 test('a process that was stopped sees the loss before any timer has come', () => {
@@ -58,7 +58,7 @@ test('a process that was stopped sees the loss before any timer has come', () =>
   vi.useRealTimers()
   const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 3_600_000)
   expect(() => validity.throwIfLost()).toThrow(LockLostError)
-  expect(validity.signal.aborted).toBe(true)
+  expect(validity.signal().aborted).toBe(true)
   clock.mockRestore()
 })
 
@@ -90,7 +90,7 @@ test('a release is no loss, and nothing is lost after it', () => {
   validity.end()
   validity.lose()
   vi.advanceTimersByTime(20_000)
-  expect(validity.signal.aborted).toBe(false)
+  expect(validity.signal().aborted).toBe(false)
   expect(validity.remainingMs()).toBe(0)
   expect(() => validity.throwIfLost()).toThrow('was released')
 })

@@ -21,11 +21,14 @@ export async function attempt<T, Tx>(
   ask: (signal: AbortSignal) => Promise<T>,
   ms: number = endlessMs,
 ): Promise<Attempt<T>> {
+  signal?.throwIfAborted()
   const limit = limitTo({ ms, signal })
+  const tooLong = new AbortController()
+  limit.signal.addEventListener('abort', () => tooLong.abort(limit.signal.reason))
   const began = performance.now()
   const tookMs = (): number => performance.now() - began
   try {
-    return { outcome: 'granted', value: await ask(limit.signal), tookMs: tookMs() }
+    return { outcome: 'granted', value: await ask(tooLong.signal), tookMs: tookMs() }
   } catch (error) {
     signal?.throwIfAborted()
     if (limit.signal.aborted) return { outcome: 'endless', tookMs: tookMs() }

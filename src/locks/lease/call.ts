@@ -6,7 +6,7 @@ import type { Session } from '../../core/session.ts'
 import { readAnswer, type Answer, type Row, type Statement } from '../../core/statement.ts'
 import type { Dialect } from '../../dialects/dialect.ts'
 import type { LeaseStatements } from '../../dialects/lease.ts'
-import { untilAborted } from '../abort.ts'
+import { untilAborted, type Abortable } from '../abort.ts'
 import { readFailure } from '../failure.ts'
 import { takeTurn } from '../lane.ts'
 import { NoConnectionError, openSession } from '../open-session.ts'
@@ -17,7 +17,7 @@ import { sessionEnd } from '../session-end.ts'
 export interface LeaseCall {
   readonly statements: (lease: LeaseStatements) => readonly Statement[]
   /** When nobody waits for the answer any longer. */
-  readonly signal: AbortSignal
+  readonly signal: Abortable
   /** Told the moment before the request leaves. */
   readonly onSend?: (sentAt: number) => void
   /**
@@ -79,7 +79,8 @@ export async function callLease<Tx>(port: Port<Tx>, call: LeaseCall): Promise<Re
         ? await untilAborted(known, call.signal, () => doubt(call.signal.reason))
         : known
     const reply = await send(visit, server, call)
-    await visit.leave()
+    const left = visit.leave()
+    if (left !== undefined) await left
     return reply
   } catch (error) {
     visit?.doubt(error)
@@ -92,27 +93,26 @@ export async function callLease<Tx>(port: Port<Tx>, call: LeaseCall): Promise<Re
 interface Visit<Tx> {
   readonly session: Session<Tx>
   readonly doubt: (why: unknown) => void
-  /** Resolves at once when the session has to be destroyed: that may take as long as the server is silent. */
-  readonly leave: () => Promise<void>
+  /** Waits for nothing when the session has to be destroyed: that may take as long as the server is silent. */
+  readonly leave: () => Promise<void> | undefined
   /** Leaves only after `work`, for which nobody waits. */
   readonly leaveAfter: (work: Promise<void>) => void
 }
 
-async function enter<Tx>(port: Port<Tx>, signal: AbortSignal): Promise<Visit<Tx>> {
+async function enter<Tx>(port: Port<Tx>, signal: Abortable): Promise<Visit<Tx>> {
   const { lane } = port.sessions
-  const purpose = 'for a lease'
   const began = performance.now()
   let endTurn: (() => void) | undefined
   try {
-    endTurn = lane && (await takeTurn(lane(), { deadline: deadlineIn(), signal }))
-    return visitOf(await openSession(port, { signal, purpose }), endTurn)
+    if (lane !== undefined) endTurn = await takeTurn(lane(), { deadline: deadlineIn(), signal })
+    return visitOf(await openSession(port, { signal, purpose: 'for a lease' }), endTurn)
   } catch (error) {
     endTurn?.()
     const isLate = error === signal.reason && error instanceof LockTimeoutError
     if (!isLate) throw error
     // who has not had its turn waits for a writer of its own process, and not for the pool
     if (lane !== undefined && endTurn === undefined) throw busyDatabase(error)
-    throw new NoConnectionError(purpose, performance.now() - began)
+    throw new NoConnectionError('for a lease', performance.now() - began)
   }
 }
 
@@ -124,17 +124,18 @@ function busyDatabase(cause: Error): RetryableTransactionError {
 function visitOf<Tx>(session: Session<Tx>, endTurn: (() => void) | undefined): Visit<Tx> {
   const { doubt, end, isInDoubt } = sessionEnd(session)
   let isLate = false
-  const finish = async (): Promise<void> => {
-    await end()
+  const finish = (): Promise<void> | undefined => {
+    const ended = end()
+    if (ended !== undefined) return ended.then(endTurn)
     endTurn?.()
+    return undefined
   }
   return {
     session,
     doubt,
-    leave: async () => {
-      if (isLate) return
-      const finished = finish()
-      if (!isInDoubt()) await finished
+    leave: () => {
+      const finished = isLate ? undefined : finish()
+      return isInDoubt() ? undefined : finished
     },
     leaveAfter: (work) => {
       isLate = true

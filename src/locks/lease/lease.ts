@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { LockKey } from '../../core/key.ts'
 import type { LeaseHeld } from '../../dialects/lease.ts'
+import { Cutoff, type Abortable } from '../abort.ts'
 import { createHandle } from '../handle.ts'
 import type { Grant } from './acquire.ts'
 import { createBell } from './bell.ts'
@@ -105,7 +106,7 @@ interface Holding {
   readonly held: LeaseHeld
   readonly validity: Validity
   readonly renewal: Renewal
-  readonly release: (signal: AbortSignal) => Promise<void>
+  readonly release: (signal: Abortable) => Promise<void>
 }
 
 type Terms = CheckedLeaseOptions & { readonly grant: Grant }
@@ -115,7 +116,7 @@ function hold<Tx>({ port, bell, rounds }: LeaseShop<Tx>, terms: Terms): Holding 
   const { held } = grant
   const validity = createValidity(held.name, grant.sentAt, ttlMs)
   const renewal = createRenewal({ port, rounds, held, validity, ttlMs, isAutomatic: terms.renew })
-  const release = async (signal: AbortSignal): Promise<void> => {
+  const release = async (signal: Abortable): Promise<void> => {
     validity.end()
     renewal.stop()
     const freeAt = grant.answeredAt + holdAtLeastMs
@@ -125,23 +126,41 @@ function hold<Tx>({ port, bell, rounds }: LeaseShop<Tx>, terms: Terms): Holding 
   return { held, validity, renewal, release }
 }
 
-function faceOf(key: LockKey, { held, validity, renewal, release }: Holding): Lease {
-  const abandoned = new AbortController()
-  const face = {
-    key,
-    owner: held.owner,
-    fence: held.fence,
-    get signal() {
-      validity.remainingMs() // aborts it when its time is over, even before the timer has come
-      return validity.signal
-    },
-    remainingMs: validity.remainingMs,
-    throwIfLost: validity.throwIfLost,
-    extend: async (ttlMs?: number) => renewal.extend(ttlMs === undefined ? undefined : checkTtl(ttlMs)),
+/** A class, because a getter in an object literal gives every object a shape of its own, which is kept for long. */
+class LeaseFace implements Omit<Lease, 'release' | typeof Symbol.asyncDispose> {
+  readonly key: LockKey
+  readonly owner: string
+  readonly fence: number
+  readonly remainingMs: () => number
+  readonly throwIfLost: () => void
+  readonly extend: (ttlMs?: number) => Promise<void>
+  readonly #validity: Validity
+
+  constructor(
+    key: LockKey,
+    { owner, fence }: LeaseHeld,
+    { validity, renewal }: Pick<Holding, 'validity' | 'renewal'>,
+  ) {
+    this.key = key
+    this.owner = owner
+    this.fence = fence
+    this.remainingMs = validity.remainingMs
+    this.throwIfLost = validity.throwIfLost
+    this.extend = async (ttlMs) => renewal.extend(ttlMs === undefined ? undefined : checkTtl(ttlMs))
+    this.#validity = validity
   }
-  const lease = createHandle(face, {
+
+  get signal(): AbortSignal {
+    this.#validity.remainingMs() // aborts it when its time is over, even before the timer has come
+    return this.#validity.signal()
+  }
+}
+
+function faceOf(key: LockKey, { held, validity, renewal, release }: Holding): Lease {
+  const abandoned = new Cutoff()
+  const lease = createHandle(new LeaseFace(key, held, { validity, renewal }), {
     name: `the lease ${held.name}`,
-    release: () => release(abandoned.signal),
+    release: () => release(abandoned),
     abandon: (why) => abandoned.abort(why),
   })
   heldLeases.set(lease, held)

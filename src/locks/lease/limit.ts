@@ -1,8 +1,9 @@
 import { LockTimeoutError } from '../../core/errors.ts'
+import { Cutoff, type Abortable } from '../abort.ts'
 
 /** The end of one wait: its signal aborts when the time is over, or when the caller's own signal does. */
 export interface Limit {
-  readonly signal: AbortSignal
+  readonly signal: Abortable
   /** Takes its timer and its listener away. */
   readonly end: () => void
 }
@@ -10,15 +11,15 @@ export interface Limit {
 export interface LimitTerms {
   /** `Infinity` where only the signal ends the wait. */
   readonly ms: number
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: Abortable | undefined
   /** Whether the process stays alive for it: not for what nobody waits for. @default true */
   readonly keepsAlive?: boolean
 }
 
 export function limitTo({ ms, signal, keepsAlive = true }: LimitTerms): Limit {
-  const controller = new AbortController()
-  const pass = (): void => controller.abort(signal?.reason)
-  const timeOut = (): void => controller.abort(new LockTimeoutError(`no answer in ${Math.ceil(ms)} ms`))
+  const cutoff = new Cutoff()
+  const pass = (): void => cutoff.abort(signal?.reason)
+  const timeOut = (): void => cutoff.abort(new LockTimeoutError(`no answer in ${Math.ceil(ms)} ms`))
   let reading: NodeJS.Immediate | undefined
   // An answer that has arrived by then is read first: a program that was busy for longer would otherwise blame the server.
   const readFirst = (): void => {
@@ -29,7 +30,7 @@ export function limitTo({ ms, signal, keepsAlive = true }: LimitTerms): Limit {
   if (signal?.aborted === true) pass()
   else signal?.addEventListener('abort', pass, { once: true })
   return {
-    signal: controller.signal,
+    signal: cutoff,
     end: () => {
       clearTimeout(timer)
       clearImmediate(reading)

@@ -1,8 +1,9 @@
 import { backoffMs } from '../../core/backoff.ts'
-import { deadlineIn, pause } from '../../core/deadline.ts'
+import { pause } from '../../core/deadline.ts'
 import { isRetryable } from '../../core/error-kind.ts'
 import type { LeaseHeld } from '../../dialects/lease.ts'
 import { callLease, isAnswered } from './call.ts'
+import { untilAborted, type Abortable } from '../abort.ts'
 import type { Port } from '../port.ts'
 
 export interface ReleaseTerms {
@@ -12,7 +13,7 @@ export interface ReleaseTerms {
   /** What those are told who wait for it. */
   readonly news: string
   /** When nobody waits for the answer any longer. */
-  readonly signal: AbortSignal
+  readonly signal: Abortable
 }
 
 /** Ends a lease. Says whether it was still the holder's; that it was not is no error. */
@@ -26,6 +27,6 @@ export async function releaseLease<Tx>(port: Port<Tx>, terms: ReleaseTerms): Pro
     })
     if (isAnswered(reply)) return reply.answer === 'released'
     if (!isRetryable(reply.kind) && reply.kind !== 'connection-lost') throw reply.error
-    await pause(backoffMs(failed, { capMs: 200 }), deadlineIn(), signal)
+    await untilAborted(pause(backoffMs(failed, { capMs: 200 })), signal, () => {})
   }
 }

@@ -8,7 +8,7 @@ import { LockLostError } from '../../core/errors.ts'
  */
 export interface Validity {
   /** Aborts when the lease is lost, with the {@link LockLostError} that says why. Not when it is released. */
-  readonly signal: AbortSignal
+  readonly signal: () => AbortSignal
   /** Looks at the clock: right also in a process that was stopped and has just been woken. */
   readonly remainingMs: () => number
   readonly throwIfLost: () => void
@@ -49,9 +49,7 @@ export function createValidity(name: string, sentAt: number, ttlMs: number): Val
   }
   alarm.set()
   return {
-    get signal() {
-      return fate.signal
-    },
+    signal: fate.signal,
     note: fate.note,
     isOver: fate.isOver,
     remainingMs,
@@ -97,7 +95,7 @@ function createFate(name: string): Fate {
   const because = (why: string): LockLostError =>
     new LockLostError(`the lease ${name} ${why}`, lastError === undefined ? {} : { cause: lastError })
   return {
-    get signal() {
+    signal: () => {
       if (controller === undefined) {
         controller = new AbortController()
         if (!isReleased && over !== undefined) controller.abort(over)
