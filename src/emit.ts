@@ -24,7 +24,15 @@ export type ServerKind =
  * emit('postgres', 'row-exclusive', { wait: 'nowait' }).query // => { style: 'clause', clause: 'FOR UPDATE NOWAIT' }
  */
 export function emit<C extends Category>(server: ServerKind, category: C, request: RequestOf<C>): Plan {
-  const { dialect, version } = resolveServer(server)
+  return planOn(resolveServer(server), category, request)
+}
+
+/** As {@link emit}, on a server whose version has been read. */
+export function planOn<C extends Category>(
+  { dialect, version }: KnownServer,
+  category: C,
+  request: RequestOf<C>,
+): Plan {
   if (!isCategory(category)) {
     throw new LockUsageError('category', `${JSON.stringify(category)} is not one of ${categories.join(', ')}`)
   }
@@ -47,7 +55,12 @@ export function emit<C extends Category>(server: ServerKind, category: C, reques
   }
 }
 
-export function resolveServer(server: ServerKind): { readonly dialect: Dialect; readonly version: Version } {
+interface KnownServer {
+  readonly dialect: Dialect
+  readonly version: Version
+}
+
+export function resolveServer(server: ServerKind): KnownServer {
   const told = typeof server === 'object' && 'dialect' in server ? server : undefined
   const dialect = findDialect(told === undefined ? (server as DialectName | Dialect) : told.dialect)
   return { dialect, version: dialect.readVersion(told?.version ?? dialect.versions.assumed) }
@@ -68,12 +81,23 @@ function callCell<R>(
 }
 
 function tooOld(dialect: Dialect, version: Version): Unsupported | undefined {
+  if (isAtLeast(version, oldestOf(dialect))) return undefined
   const { oldest } = dialect.versions
-  if (isAtLeast(version, dialect.readVersion(oldest))) return undefined
   return unsupported(
     `${dialect.title} ${version.join('.')} is older than ${oldest}`,
     `use ${dialect.title} ${oldest} or newer`,
   )
+}
+
+const oldestVersions = new WeakMap<Dialect, Version>()
+
+/** Read once: every lock on a row is planned anew. */
+function oldestOf(dialect: Dialect): Version {
+  const known = oldestVersions.get(dialect)
+  if (known !== undefined) return known
+  const oldest = dialect.readVersion(dialect.versions.oldest)
+  oldestVersions.set(dialect, oldest)
+  return oldest
 }
 
 function notExact({ support }: PlanDraft): Unsupported {

@@ -6,7 +6,7 @@ import type { Session, Sessions } from './core/session.ts'
 import type { Row } from './core/statement.ts'
 import type { Unsupported } from './core/support.ts'
 import type { Dialect } from './dialects/dialect.ts'
-import { emit } from './emit.ts'
+import { planOn } from './emit.ts'
 import { createClaims, type Claims } from './locks/queue/claims.ts'
 import { identify } from './locks/identify.ts'
 import { createInOrder, type InOrder } from './locks/patterns/in-order.ts'
@@ -169,7 +169,7 @@ function join<Tx>(sessions: Sessions<Tx>, { dialect, version }: Server): Locks<T
 }
 
 function emitNamed({ dialect, version }: Server, request: AdvisoryRequest): Plan {
-  return emit({ dialect, version: version.join('.') }, 'advisory', request)
+  return planOn({ dialect, version }, 'advisory', request)
 }
 
 /** The plan for a row lock in a transaction that is open. */
@@ -180,5 +180,5 @@ export function emitRows(
 ): Plan {
   const request = { ...lock, ...(isolation && { isolation }), ...(target && { target }) }
   const category = lock.mode === 'shared' ? 'row-shared' : 'row-exclusive'
-  return emit({ dialect, version: version.join('.') }, category, request)
+  return planOn({ dialect, version }, category, request)
 }

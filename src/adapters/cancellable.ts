@@ -5,13 +5,22 @@ export interface Cancellable {
   readonly cancel: (why: Error) => void
 }
 
-export function cancellable(): Cancellable {
+/** `note` is told every error that one of them rejects with. */
+export function cancellable(note: (error: unknown) => void): Cancellable {
   const pending = new Set<(why: Error) => void>()
   return {
     add: (work) =>
       new Promise((resolve, reject) => {
-        pending.add(reject)
-        work.then(resolve, reject).finally(() => pending.delete(reject))
+        const fail = (why: Error): void => {
+          pending.delete(fail)
+          note(why)
+          reject(why)
+        }
+        pending.add(fail)
+        work.then((result) => {
+          pending.delete(fail)
+          resolve(result)
+        }, fail)
       }),
     cancel: (why) => {
       for (const reject of pending) reject(why)

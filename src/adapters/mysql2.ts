@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-import type { Session, Sessions, TransactionStart } from '../core/session.ts'
+import { released, type Session, type Sessions, type TransactionStart } from '../core/session.ts'
 import type { Row, Value } from '../core/statement.ts'
 import { cancellable } from './cancellable.ts'
 import { watchLoss, type LossEvents } from './connection-loss.ts'
@@ -24,6 +24,7 @@ export interface Mysql2Pool<Connection = Mysql2Connection> {
 
 export interface Mysql2Connection extends LossEvents {
   readonly threadId: number
+  readonly connection?: object
   query(options: Mysql2Query): Promise<readonly [unknown, unknown]>
   release(): void
   destroy(): void
@@ -49,38 +50,39 @@ export function sessions<Connection extends Mysql2Connection>(
   return { open: async () => sessionOf(await pool.getConnection(), pool) }
 }
 
+type Ask = (sql: string, params?: readonly Value[]) => Promise<unknown>
+
 function sessionOf<Connection extends Mysql2Connection>(
   own: Connection,
   pool: Mysql2Pool,
 ): Session<Connection> {
   const failure = firstFailure()
   const loss = watchLoss(own)
-  const running = cancellable()
-  const connection = watched(own, (statement) => failure.watch(() => running.add(statement)))
+  const running = cancellable(failure.note)
+  const ask: Ask = (sql, params) => running.add(send(own, sql, params))
+  const undo = (): Promise<unknown> => ask('ROLLBACK')
   return {
-    tx: connection,
+    tx: watched(own, running.add),
     run: async (statement) => {
       const { sql, params } = sqlOnly(statement)
-      return rowsOf(await send(connection, sql, params))
+      return rowsOf(await ask(sql, params))
     },
     begin: async (start = {}) => {
       const texts = [...beginTexts(start), ...headTexts(start)]
       failure.forget()
-      return undoneOnError(
-        async () => rowsOf(await sendInTurn(texts, (text) => send(connection, text))),
-        () => send(connection, 'ROLLBACK'),
-      )
+      return rowsOf(await undoneOnError(() => sendInTurn(texts, ask), undo))
     },
     commit: async () => {
       // A deadlock ends the transaction and leaves a connection on which every COMMIT succeeds.
-      if (failure.error !== undefined && !isInTransaction(await send(connection, 'DO 0')))
+      if (failure.error !== undefined && !isInTransaction(await ask('DO 0')))
         throw nothingToCommit(failure.error)
-      await send(connection, 'COMMIT')
+      await ask('COMMIT')
     },
-    rollback: async () => void (await send(connection, 'ROLLBACK')),
-    release: async () => {
+    rollback: async () => void (await undo()),
+    release: () => {
       loss.stop()
       own.release()
+      return released
     },
     destroy: async (why) => {
       own.destroy()
@@ -96,15 +98,27 @@ function sessionOf<Connection extends Mysql2Connection>(
  * `query` and not `execute`: not every statement can be prepared (START TRANSACTION), numbers would be sent as DOUBLE,
  * which SET refuses, and the first use of a statement would cost one more round trip.
  */
-async function send(
-  connection: Mysql2Connection,
-  sql: string,
-  params: readonly Value[] = [],
-): Promise<unknown> {
-  const values = params.length === 0 ? {} : { values: params.map(toMysql) }
+function send(connection: Mysql2Connection, sql: string, params: readonly Value[] = []): Promise<unknown> {
   // a whole number that JavaScript cannot hold comes as text, whatever the pool's own settings are
-  const [answer] = await connection.query({ sql, ...values, rowsAsArray: false, supportBigNumbers: true })
-  return answer
+  const query: Mysql2Query = { sql, rowsAsArray: false, supportBigNumbers: true }
+  if (params.length > 0) query.values = params.map(toMysql)
+  const core = coreOf(connection)
+  if (core === undefined) return connection.query(query).then(([answer]) => answer)
+  return new Promise((resolve, reject) => {
+    core.query(query, (error, answer) => (error == null ? resolve(answer) : reject(error)))
+  })
+}
+
+/** The connection that answers by callback, beneath the one of promises. */
+interface CoreConnection {
+  query(query: Mysql2Query, callback: (error: Error | null, answer?: unknown) => void): unknown
+  promise(): unknown
+}
+
+/** For each of its promises `mysql2` notes the stack of whoever sends, which takes longer than all else that it does. */
+function coreOf({ connection }: Mysql2Connection): CoreConnection | undefined {
+  const core: Partial<CoreConnection> = connection ?? {}
+  return typeof core.promise === 'function' ? (core as CoreConnection) : undefined
 }
 
 function rowsOf(answer: unknown): readonly Row[] {

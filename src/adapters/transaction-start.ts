@@ -66,7 +66,15 @@ export function headTexts({ head = [] }: TransactionStart): readonly string[] {
 }
 
 /** Sends one after another. Gives what the last one gave. */
-export async function sendInTurn<S, T>(
+export function sendInTurn<S, T>(
+  statements: readonly S[],
+  send: (statement: S) => Promise<T>,
+): Promise<T | undefined> {
+  const [only, second] = statements
+  return only !== undefined && second === undefined ? send(only) : sendAll(statements, send)
+}
+
+async function sendAll<S, T>(
   statements: readonly S[],
   send: (statement: S) => Promise<T>,
 ): Promise<T | undefined> {
@@ -76,11 +84,9 @@ export async function sendInTurn<S, T>(
 }
 
 /** What `start` gives. A start that fails leaves no transaction open behind it. */
-export async function undoneOnError<T>(start: () => Promise<T>, undo: () => Promise<unknown>): Promise<T> {
-  try {
-    return await start()
-  } catch (error) {
+export function undoneOnError<T>(start: () => Promise<T>, undo: () => Promise<unknown>): Promise<T> {
+  return start().catch(async (reason: unknown) => {
     await undo().catch(() => {}) // the connection is gone, and the transaction with it
-    throw error
-  }
+    throw reason
+  })
 }

@@ -84,7 +84,8 @@ function checkRow(category: RowCategory, request: RowRequest): CheckedRow {
   onlyKnown(request, ['mode', 'strength', 'wait', 'of', 'target', 'protectAbsence', 'exact', 'isolation'])
   const mode = rowMode(category, request.mode)
   return {
-    ...checkAny(request),
+    exact: checkFlag('exact', request.exact),
+    isolation: checkIsolation(request.isolation),
     mode,
     strength: rowStrength(mode, request.strength),
     wait: rowWait(category, request.wait),
@@ -99,7 +100,8 @@ function checkAdvisory(request: AdvisoryRequest): CheckedAdvisory {
   if (request.key === undefined || request.key === null)
     throw new LockUsageError('key', 'an advisory lock needs a key')
   return {
-    ...checkAny(request),
+    exact: checkFlag('exact', request.exact),
+    isolation: checkIsolation(request.isolation),
     mode: oneOf('mode', request.mode ?? 'exclusive', modes),
     key: request.key,
     scope: oneOf('scope', request.scope ?? 'transaction', ['transaction', 'session']),
@@ -117,7 +119,8 @@ function checkTable(request: TableRequest): CheckedTable {
     )
   }
   return {
-    ...checkAny(request),
+    exact: checkFlag('exact', request.exact),
+    isolation: checkIsolation(request.isolation),
     mode: oneOf('mode', request.mode ?? 'exclusive', modes),
     table: checkTableName('table', request.table),
     wait: waitWithoutSkip(request.wait),
@@ -125,14 +128,8 @@ function checkTable(request: TableRequest): CheckedTable {
   }
 }
 
-function checkAny(
-  request: RowRequest | AdvisoryRequest | TableRequest,
-): Pick<CheckedAny, 'exact' | 'isolation'> {
-  const { isolation } = request
-  return {
-    exact: checkFlag('exact', request.exact),
-    isolation: isolation === undefined ? undefined : oneOf('isolation', isolation, isolations),
-  }
+function checkIsolation(isolation: Isolation | undefined): Isolation | undefined {
+  return isolation === undefined ? undefined : oneOf('isolation', isolation, isolations)
 }
 
 const modes = ['exclusive', 'shared'] as const

@@ -43,7 +43,7 @@ export async function lockRows(open: OpenTransaction<unknown>, call: RowCall): P
   if (plan.begin !== undefined && open.access === 'read-only') {
     throw new LockUsageError('access', 'a transaction that only reads cannot lock rows on this database')
   }
-  if (await needs.make(plan.needs))
+  if (plan.needs.length > 0 && (await needs.make(plan.needs)))
     throw new LockContention(plan.waiting.timeoutMs, new Error('its guard was made just now'))
   const began = performance.now()
   const rows = await withSavepoint(open, options.savepoint === true, () =>
@@ -81,20 +81,20 @@ function before({ inTransaction, query }: Plan): readonly Statement[] {
   return query?.style === 'touch' ? [...inTransaction, query.touch] : inTransaction
 }
 
-async function takeRows(
+function takeRows(
   { session, dialect, signal }: OpenTransaction<unknown>,
   { plan, read, needs }: RowCall,
 ): Promise<readonly Row[]> {
   const what = 'the rows'
-  try {
-    return await take(plan, { dialect, signal, what }, async () => {
-      await sendLock(session, before(plan), what)
-      return read.run === undefined ? session.run(read.statement) : read.run()
-    })
-  } catch (error) {
+  const send = (): Promise<readonly Row[]> =>
+    read.run === undefined ? session.run(read.statement) : read.run()
+  const first = before(plan)
+  if (first.length === 0) return take(plan, { dialect, signal, what }, send)
+  const taking = take(plan, { dialect, signal, what }, () => sendLock(session, first, what).then(send))
+  return taking.catch((error: unknown) => {
     // not a conflict with another, but nothing to conflict about: somebody has deleted the guard
     if (error instanceof LockContention && error.cause instanceof LockNotAvailableError)
       needs.forget(plan.needs)
     throw error
-  }
+  })
 }

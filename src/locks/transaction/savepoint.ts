@@ -6,12 +6,18 @@ import type { OpenTransaction } from '../port.ts'
  * A savepoint that is released keeps the locks taken since; one that is rolled back to gives them up, and with them
  * the settings changed since.
  */
-export async function withSavepoint<T>(
-  { session, dialect, doubt }: OpenTransaction<unknown>,
+export function withSavepoint<T>(
+  open: OpenTransaction<unknown>,
   isAsked: boolean,
   work: () => Promise<T>,
 ): Promise<T> {
-  if (!isAsked || dialect.transaction.savesBySavepoint !== true) return work()
+  return isAsked && open.dialect.transaction.savesBySavepoint === true ? atSavepoint(open, work) : work()
+}
+
+async function atSavepoint<T>(
+  { session, doubt }: OpenTransaction<unknown>,
+  work: () => Promise<T>,
+): Promise<T> {
   const say = async (sql: string): Promise<void> => void (await session.run({ sql, params: [] }))
   await say('SAVEPOINT holdfast')
   try {
