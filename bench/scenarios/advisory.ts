@@ -91,7 +91,7 @@ async function measure(bench: Bench, place: Place, situation: Situation): Promis
   // a server runs for days: what counts is code that was run some thousand times
   const warmUp = bench.isQuick ? 0 : place.isFar ? 2 : 30
   // short rounds, and many: what else the machine does comes and goes within a second
-  const options = { rounds: bench.isQuick ? 1 : place.isFar ? 11 : 41, warmUp, say: bench.say, title }
+  const options = { rounds: bench.isQuick ? 1 : place.isFar ? 11 : 101, warmUp, say: bench.say, title }
   try {
     const comparison = await compare(contestants, options)
     return {
