@@ -18,18 +18,27 @@ interface Writer {
 const insert = 'INSERT INTO journal VALUES (1)'
 
 const writers: Readonly<Record<string, (url: string) => Writer>> = {
-  postgres: (url) => {
-    const pool = new pg.Pool({ connectionString: url, max: 2 })
-    pool.on('error', () => {})
-    const locks = createPgLocks(pool)
-    return {
-      write: (options) => locks.transaction(async (tx) => void (await tx.query(insert)), options),
-      end: () => pool.end(),
-    }
-  },
+  postgres: pgWriter,
   mysql: mysqlWriter,
   mariadb: mysqlWriter,
 }
+
+function pgWriter(url: string, config: pg.PoolConfig = {}): Writer {
+  const pool = new pg.Pool({ connectionString: url, max: 2, ...config })
+  pool.on('error', () => {})
+  const locks = createPgLocks(pool)
+  return {
+    write: (options) => locks.transaction(async (tx) => void (await tx.query(insert)), options),
+    end: () => pool.end(),
+  }
+}
+
+/** Of an application that wants every number of PostgreSQL's as a number. */
+const numbers: pg.CustomTypesConfig = {
+  getTypeParser: (type: number, format?: 'text' | 'binary') =>
+    type === xid8 ? BigInt : (pg.types.getTypeParser(type, format ?? 'text') as unknown),
+}
+const xid8 = 5069
 
 function mysqlWriter(url: string): Writer {
   const pool = mysql.createPool({ uri: url, connectionLimit: 2 })
@@ -92,6 +101,13 @@ function specs(context: EngineContext): void {
         expect(await journal()).toBe(2)
       },
     )
+
+    test("whatever the driver makes of the transaction's number", async () => {
+      await writer.end()
+      writer = pgWriter(proxy.url, { types: numbers })
+      expect(await lose('after')).toBe('committed')
+      expect(await journal()).toBe(2)
+    })
   } else {
     test.each(['before', 'after'] as const)('nothing is repeated when nobody can tell (%s)', async (when) => {
       expect(await lose(when)).toBeInstanceOf(CommitOutcomeUnknownError)
