@@ -16,11 +16,18 @@ export function sessionEnd(session: Session): SessionEnd {
     },
     isInDoubt: () => reason !== undefined,
     end: () => {
-      const ended = reason === undefined ? session.release() : session.destroy(reason)
-      if (ended === released) return undefined
-      return ended.catch((error: unknown) => {
-        process.emitWarning(`a connection could not be given back: ${String(error)}`, 'HoldfastWarning')
-      })
+      try {
+        const ended = reason === undefined ? session.release() : session.destroy(reason)
+        return ended === released ? undefined : ended.catch(warn)
+      } catch (error) {
+        // a driver that refuses at once, as `pg` does when the work has given the connection back itself
+        warn(error)
+        return undefined
+      }
     },
   }
+}
+
+function warn(error: unknown): void {
+  process.emitWarning(`a connection could not be given back: ${String(error)}`, 'HoldfastWarning')
 }
