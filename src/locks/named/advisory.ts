@@ -4,7 +4,7 @@ import type { LockKey } from '../../core/key.ts'
 import type { Receipt } from '../../core/receipt.ts'
 import { HoldSignal } from './hold-signal.ts'
 import { joinLock } from './join-lock.ts'
-import { takeFreeTurn, takeTurn, type Lanes } from '../lane.ts'
+import type { Lanes } from '../lane.ts'
 import {
   checkJoin,
   checkWithLock,
@@ -15,6 +15,7 @@ import {
 import { inCanonicalOrder, keyId, type NamedKey } from './named-key.ts'
 import type { NamedLocking, Opening } from './opening.ts'
 import { asTimeout } from '../open-session.ts'
+import { endTurns, takeTurns, type Turns } from './turns.ts'
 import type { TransactionOptions } from '../transaction/options.ts'
 import type { OpenTransaction } from '../port.ts'
 import { failWith, runOutermost, type Transactions } from '../transaction/transaction.ts'
@@ -166,23 +167,23 @@ function runLocked<Tx, T>(
 ): Promise<T> {
   const { port, scope, candidates } = transactions
   const deadline = deadlineIn(typeof lock.wait === 'object' ? lock.wait.timeoutMs : undefined)
-  const line: Line = { lanes, limits: { deadline, signal: options.signal }, turns: [] }
+  const turns: Turns = { lanes, limits: { deadline, signal: options.signal }, endings: [] }
   let isGranted = false
   const onChange = (granted: boolean): void => {
     isGranted = granted
-    if (granted && !holdsTurn) endAll(line)
+    if (granted && !holdsTurn) endTurns(turns)
   }
   const opening: Opening = { locking, names, lock, deadline, onChange }
   const run = (): Promise<T> =>
     runOutermost({ port, scope, candidates, options, opening, work: (tx) => work(scope.find(tx), names) })
-  const waiting = lock.wait === 'nowait' || lock.mode === 'shared' ? undefined : takeTurns(names, line)
+  const waiting = lock.wait === 'nowait' || lock.mode === 'shared' ? undefined : takeTurns(names, turns)
   return (waiting === undefined ? run() : waiting.then(run)).then(
     (result) => {
-      endAll(line)
+      endTurns(turns)
       return result
     },
     (error: unknown) => {
-      endAll(line)
+      endTurns(turns)
       throw refusalOf(error, lock, isGranted)
     },
   )
@@ -193,35 +194,6 @@ function refusalOf(error: unknown, { wait }: CheckedLock, isGranted: boolean): u
   if (!isGranted && wait === 'nowait' && error instanceof LockTimeoutError)
     return new LockNotAvailableError('the lock is held by another', { cause: error })
   return typeof wait === 'object' ? asTimeout(error) : error
-}
-
-/** The turns that one call has in the lines of its process. */
-interface Line {
-  readonly lanes: Lanes
-  readonly limits: Parameters<typeof takeTurn>[1]
-  /** What ends each of them. */
-  readonly turns: (() => void)[]
-}
-
-/** At once, where nobody stands in front. */
-function takeTurns(names: readonly NamedKey[], line: Line, from = 0): Promise<void> | undefined {
-  const { lanes, limits, turns } = line
-  for (let next = from; next < names.length; next += 1) {
-    const lane = names[next]?.id ?? ''
-    const end = takeFreeTurn(lane, lanes)
-    if (end === undefined) {
-      return takeTurn(lane, limits, lanes).then((endTurn) => {
-        turns.push(endTurn)
-        return takeTurns(names, line, next + 1)
-      })
-    }
-    turns.push(end)
-  }
-  return undefined
-}
-
-function endAll({ turns }: Line): void {
-  for (let end = turns.pop(); end !== undefined; end = turns.pop()) end()
 }
 
 /** A lock that is held. A class, because a getter in an object literal gives every object a shape of its own. */

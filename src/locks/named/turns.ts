@@ -1,0 +1,31 @@
+import { takeFreeTurn, takeTurn, type Lanes } from '../lane.ts'
+import type { NamedKey } from './named-key.ts'
+
+/** The turns that one call has in the lines of its process, one for each of its locks. */
+export interface Turns {
+  readonly lanes: Lanes
+  readonly limits: Parameters<typeof takeTurn>[1]
+  /** What ends each of those that it has. */
+  readonly endings: (() => void)[]
+}
+
+/** Takes them one after another: at once, where nobody stands in front. */
+export function takeTurns(names: readonly NamedKey[], turns: Turns, from = 0): Promise<void> | undefined {
+  const { lanes, limits, endings } = turns
+  for (let next = from; next < names.length; next += 1) {
+    const lane = names[next]?.id ?? ''
+    const end = takeFreeTurn(lane, lanes)
+    if (end === undefined) {
+      return takeTurn(lane, limits, lanes).then((endTurn) => {
+        endings.push(endTurn)
+        return takeTurns(names, turns, next + 1)
+      })
+    }
+    endings.push(end)
+  }
+  return undefined
+}
+
+export function endTurns({ endings }: Turns): void {
+  for (let end = endings.pop(); end !== undefined; end = endings.pop()) end()
+}
