@@ -83,6 +83,21 @@ describeEngines((context) => {
     }
   })
 
+  test('who takes what is free, over and over, is never seen waiting', async ({ skip }) => {
+    const { engine, kind } = context
+    if (!engine.canObserveWaiting) return skip('nobody is seen waiting on this engine')
+    for (const contest of kind.sample.contests) {
+      const session = await open(engine)
+      let looks = 0
+      const work = takeAgainAndAgain(session, contest, () => looks >= 300)
+      const sights: boolean[] = []
+      for (; looks < 300; looks++) sights.push(await engine.isWaiting(session))
+      await work
+      expect(sights, contest.over).not.toContain(true)
+      await session.close()
+    }
+  })
+
   test('a session that is busy with something else is not seen waiting', async ({ skip }) => {
     const { engine, kind } = context
     const { busy } = kind.sample
@@ -138,6 +153,18 @@ async function expectNeverWaiting(
     expect(await engine.isWaiting(session)).toBe(false)
     return isOver()
   }, 'its end')
+}
+
+async function takeAgainAndAgain(
+  session: EngineSession,
+  { want, mode, wantIsPlain }: Contest,
+  isOver: () => boolean,
+): Promise<void> {
+  while (!isOver()) {
+    if (wantIsPlain !== true) await session.begin(mode)
+    await session.run(want)
+    if (wantIsPlain !== true) await session.commit()
+  }
 }
 
 async function contend({ engine }: EngineContext, contest: Contest): Promise<void> {

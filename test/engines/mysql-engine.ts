@@ -12,9 +12,11 @@ export type WaitsForRow = (ask: Ask, connectionId: number) => Promise<boolean>
 
 // information_schema.innodb_trx is of no use here: it is a copy that is made anew only after nobody has read it for
 // 100 ms, so whoever polls faster than that sees the same old copy for ever.
+// A lock that is free is PENDING too, for the moment in which it is granted. Who really waits has that as its state.
 const PENDING = `
   select 1 from performance_schema.metadata_locks join performance_schema.threads on thread_id = owner_thread_id
-   where processlist_id = ? and lock_status = 'PENDING'`
+   where processlist_id = ? and lock_status = 'PENDING'
+     and (processlist_state = 'User lock' or processlist_state like 'Waiting for %lock')`
 
 const HELD = `
   select concat('session ', processlist_id, ': open transaction') as line

@@ -9,13 +9,17 @@ import { conflicts } from './inspect-conflicts.ts'
 /**
  * Locks on definitions, and those of GET_LOCK. The asking session's own are among them: it locks what it reads, so no
  * row at all means that the server does not keep this list.
+ *
+ * A lock that is free is PENDING too, for the moment in which it is granted: only who waits has a wait as its state.
  */
 export const metadataQuestion: Question = {
   ask: sql(
     'SELECT t.PROCESSLIST_ID AS id, m.OBJECT_TYPE AS object_type, ' +
       'm.OBJECT_SCHEMA AS schema_name, m.OBJECT_NAME AS object_name, m.LOCK_TYPE AS mode, m.LOCK_STATUS AS status ' +
       'FROM performance_schema.metadata_locks m ' +
-      'JOIN performance_schema.threads t ON t.THREAD_ID = m.OWNER_THREAD_ID ORDER BY t.PROCESSLIST_ID',
+      'JOIN performance_schema.threads t ON t.THREAD_ID = m.OWNER_THREAD_ID ' +
+      "WHERE m.LOCK_STATUS <> 'PENDING' OR t.PROCESSLIST_STATE = 'User lock' " +
+      "OR t.PROCESSLIST_STATE LIKE 'Waiting for %lock' ORDER BY t.PROCESSLIST_ID",
   ),
   unknown: 'user locks and metadata locks: this user may not read performance_schema.metadata_locks',
 }
