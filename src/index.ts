@@ -101,12 +101,8 @@ export {
   type WaitOf,
 } from './locks.ts'
 export type { Acquire, AcquireOptions } from './locks/named/acquire.ts'
-export type {
-  AdvisoryLocks,
-  LockedWork,
-  LockInTransaction,
-  LocksInTransaction,
-} from './locks/named/advisory.ts'
+export type { AdvisoryLocks, LockedWork } from './locks/named/advisory.ts'
+export type { LockInTransaction, LocksInTransaction } from './locks/named/held-lock.ts'
 export type { Handler } from './locks/queue/attend.ts'
 export type { ClaimOptions, Reclaimed } from './locks/queue/claim.ts'
 export type { Claims } from './locks/queue/claims.ts'

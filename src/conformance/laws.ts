@@ -9,6 +9,7 @@ import { nowaitLaws } from './laws/nowait.ts'
 import { retryLaws } from './laws/retry.ts'
 import { attemptLaws } from './laws/attempts.ts'
 import { commitLaws } from './laws/commit.ts'
+import { claimEndLaws } from './laws/claim-end.ts'
 import { claimLaws } from './laws/claim.ts'
 import { refusalLaws } from './laws/refusal.ts'
 import { advisoryLaws } from './laws/advisory.ts'
@@ -31,5 +32,6 @@ export const laws: readonly Law[] = [
   ...attemptLaws,
   ...commitLaws,
   ...claimLaws,
+  ...claimEndLaws,
   ...refusalLaws,
 ]

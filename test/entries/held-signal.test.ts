@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { LockLostError } from '../../src/core/errors.ts'
 import { createLocks as createMysqlLocks } from '../../src/entries/mysql2.ts'
 import { createLocks as createPgLocks } from '../../src/entries/pg.ts'
-import type { LockInTransaction } from '../../src/locks/named/advisory.ts'
+import type { LockInTransaction } from '../../src/locks/named/held-lock.ts'
 import { describeEngines } from '../engines/use.ts'
 import { caught } from './stage.ts'
 

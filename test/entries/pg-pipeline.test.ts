@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { LockNotAvailableError, LockTimeoutError } from '../../src/core/errors.ts'
 import { deferred } from '../../src/conformance/deferred.ts'
 import { createLocks, type Locks } from '../../src/entries/pg.ts'
-import type { LockInTransaction } from '../../src/locks/named/advisory.ts'
+import type { LockInTransaction } from '../../src/locks/named/held-lock.ts'
 import { describeEngines, until, type EngineContext } from '../engines/use.ts'
 
 describe('a beginning that travels with the first statement', () => {

@@ -7,7 +7,7 @@ import type { LockKey } from '../../src/core/key.ts'
 import type { Receipt } from '../../src/core/receipt.ts'
 import type { MongodbLocks, MongodbTransaction } from '../../src/entries/mongodb.ts'
 import type { Locks } from '../../src/entries/pg.ts'
-import type { LockInTransaction, LocksInTransaction } from '../../src/locks/named/advisory.ts'
+import type { LockInTransaction, LocksInTransaction } from '../../src/locks/named/held-lock.ts'
 import type { Lease } from '../../src/locks/lease/lease.ts'
 import type { Held } from '../../src/locks/session-lock/hold.ts'
 

@@ -2,7 +2,7 @@ import { deadlineIn } from '../../core/deadline.ts'
 import { LockNotAvailableError, LockTimeoutError, LockUsageError } from '../../core/errors.ts'
 import type { LockKey } from '../../core/key.ts'
 import type { Receipt } from '../../core/receipt.ts'
-import { HoldSignal } from './hold-signal.ts'
+import { HeldLock, HeldLocks, type LockInTransaction, type LocksInTransaction } from './held-lock.ts'
 import { joinLock } from './join-lock.ts'
 import type { Lanes } from '../lane.ts'
 import {
@@ -19,22 +19,6 @@ import { endTurns, takeTurns, type Turns } from './turns.ts'
 import type { TransactionOptions } from '../transaction/options.ts'
 import type { OpenTransaction } from '../port.ts'
 import { failWith, runOutermost, type Transactions } from '../transaction/transaction.ts'
-
-/** A named lock while the work that it protects runs. */
-export interface LockInTransaction {
-  readonly key: LockKey
-  readonly receipt: Receipt
-  /** Aborts when the call is aborted, and when the connection that holds the lock is found broken. */
-  readonly signal: AbortSignal
-}
-
-/** Several named locks while the work that they protect runs. */
-export interface LocksInTransaction {
-  /** In the order in which they were taken; a key that was given twice is there once. */
-  readonly keys: readonly LockKey[]
-  readonly receipts: readonly Receipt[]
-  readonly signal: AbortSignal
-}
 
 export type LockedWork<Tx, T> = (tx: Tx, held: LockInTransaction) => Promise<T>
 
@@ -194,41 +178,6 @@ function refusalOf(error: unknown, { wait }: CheckedLock, isGranted: boolean): u
   if (!isGranted && wait === 'nowait' && error instanceof LockTimeoutError)
     return new LockNotAvailableError('the lock is held by another', { cause: error })
   return typeof wait === 'object' ? asTimeout(error) : error
-}
-
-/** A lock that is held. A class, because a getter in an object literal gives every object a shape of its own. */
-class HeldLock implements LockInTransaction {
-  readonly key: LockKey
-  readonly receipt: Receipt
-  readonly #hold: HoldSignal
-
-  constructor(open: OpenTransaction<unknown>, name: NamedKey | undefined) {
-    const receipt = name && open.named.get(name.id)
-    if (name === undefined || receipt === undefined) throw new Error('a lock that is held has a receipt')
-    this.key = name.key
-    this.receipt = receipt
-    this.#hold = new HoldSignal(open)
-  }
-
-  get signal(): AbortSignal {
-    return this.#hold.signal
-  }
-}
-
-class HeldLocks implements LocksInTransaction {
-  readonly keys: readonly LockKey[]
-  readonly receipts: readonly Receipt[]
-  readonly #hold: HoldSignal
-
-  constructor(open: OpenTransaction<unknown>, names: readonly NamedKey[]) {
-    this.keys = names.map(({ key }) => key)
-    this.receipts = names.flatMap(({ id }) => open.named.get(id) ?? [])
-    this.#hold = new HoldSignal(open)
-  }
-
-  get signal(): AbortSignal {
-    return this.#hold.signal
-  }
 }
 
 function refuseNested(outer: OpenTransaction<unknown>, names: readonly NamedKey[]): LockUsageError {
