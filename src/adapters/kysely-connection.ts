@@ -14,7 +14,7 @@ export interface KyselyExecutor {
 
 /** A connection of Kysely's driver; the methods are those of a driver whose transactions are not statements. */
 export interface KyselyConnection {
-  executeQuery(...args: never[]): Promise<unknown>
+  executeQuery(query: KyselyQuery): Promise<{ readonly rows: readonly unknown[] }>
   beginTransaction?(settings: object): Promise<void>
   commitTransaction?(): Promise<void>
   rollbackTransaction?(): Promise<void>
@@ -76,7 +76,11 @@ export function rawQuery(sql: string, parameters: readonly unknown[]): KyselyQue
 export function watchFailures(connection: KyselyConnection, failure: Failure): () => void {
   const before = Object.getOwnPropertyDescriptor(connection, 'executeQuery')
   const execute = connection.executeQuery.bind(connection)
-  connection.executeQuery = (...args) => failure.watch(() => execute(...args))
+  connection.executeQuery = (...args) => {
+    const answer = execute(...args)
+    answer.catch(failure.note) // before whoever asked: it was there first
+    return answer
+  }
   return () => {
     // where the method is the class's own, there was nothing on the object itself
     if (before === undefined) Reflect.deleteProperty(connection, 'executeQuery')

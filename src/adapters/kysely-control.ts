@@ -3,13 +3,18 @@ import type { Row, SqlStatement } from '../core/statement.ts'
 import type { KyselyConnection } from './kysely-connection.ts'
 import type { DriverTraits } from './traits.ts'
 import { nothingToCommit, type Failure } from './transaction-end.ts'
-import { undoneOnError } from './transaction-start.ts'
+import { sendInTurn, undoneOnError } from './transaction-start.ts'
 
 /** How a transaction is begun and ended on a connection of Kysely's. */
 export type TransactionControl = Pick<Session, 'begin' | 'commit' | 'rollback'>
 
+type Send = (statement: SqlStatement) => Promise<readonly Row[]>
+
 export interface ControlParts {
-  readonly send: (statement: SqlStatement) => Promise<readonly Row[]>
+  /** Behind whatever still runs on the connection. */
+  readonly send: Send
+  /** At once: for whoever is alone with the connection. */
+  readonly sendFirst: Send
   readonly failure: Failure
   readonly driver: DriverTraits
 }
@@ -22,17 +27,14 @@ export function transactionControl(connection: KyselyConnection, parts: ControlP
   return connection.beginTransaction === undefined ? byStatements(parts) : byMethods(connection, parts)
 }
 
-function byStatements({ send, failure, driver }: ControlParts): TransactionControl {
+function byStatements({ send, sendFirst, failure, driver }: ControlParts): TransactionControl {
   return {
     begin: async (start = {}) => {
       const texts = driver.begin(start) ?? []
       failure.forget()
-      const begin = async (): Promise<readonly Row[]> => {
-        let rows: readonly Row[] = []
-        for (const text of texts) rows = await send(plain(text))
-        return rows
-      }
-      return undoneOnError(begin, () => send(plain('ROLLBACK')))
+      const begin = (): Promise<readonly Row[] | undefined> =>
+        sendInTurn(texts, (text) => sendFirst(plain(text)))
+      return (await undoneOnError(begin, () => send(plain('ROLLBACK')))) ?? []
     },
     commit: async () => {
       const { error } = failure

@@ -33,8 +33,12 @@ const waitWords: Readonly<Record<string, 'skip' | 'nowait'>> = { SkipLocked: 'sk
 
 /** Whether anything in the statement asks for a lock, or was given one. */
 export function mentionsLock(node: QueryNode): boolean {
-  if (isSelect(node) && (isDone(node) || node.endModifiers?.some(isLockModifier) === true)) return true
-  return someChild(node, mentionsLock)
+  return isLocking(node) || someChild(node, mentionsLock)
+}
+
+/** Whether the node itself is a SELECT that asks for a lock, or was given one. */
+export function isLocking(node: QueryNode): node is SelectNode {
+  return isSelect(node) && (isDone(node) || node.endModifiers?.some(isLockModifier) === true)
 }
 
 /** One of Kysely's own words about locks, in its own form or in ours. */

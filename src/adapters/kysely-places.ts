@@ -71,10 +71,13 @@ const statements: ReadonlySet<string> = new Set([
   'RawNode',
 ])
 
+/** Where a statement stands that is a query of its own. */
+export const outermost: Place = { withQueries: new Map(), isNested: false, isSource: false }
+
 /** The statement with each SELECT in it, at any depth, replaced by what `change` gives, the inner ones first. */
 export function changeSelects(root: QueryNode, change: ChangeSelect): QueryNode {
-  const place: Place = { withQueries: new Map(), isNested: false, isSource: false }
-  return visit(root, statements.has(root.kind) ? place : { ...place, refusal: refusals.definition }, change)
+  const place = statements.has(root.kind) ? outermost : { ...outermost, refusal: refusals.definition }
+  return visit(root, place, change)
 }
 
 function visit(node: QueryNode, place: Place, change: ChangeSelect): QueryNode {

@@ -2,9 +2,9 @@ import { LockUsageError, UnsupportedLockError } from '../core/errors.ts'
 import type { Plan, QueryLock } from '../core/plan.ts'
 import type { LockMode, RowRequest } from '../core/request.ts'
 import { unsupported } from '../core/support.ts'
-import { isDone, mentionsLock, readLock, replaceLock } from './kysely-lock.ts'
-import type { QueryNode, SelectNode } from './kysely-nodes.ts'
-import { changeSelects, type Place } from './kysely-places.ts'
+import { isDone, isLocking, mentionsLock, readLock, replaceLock } from './kysely-lock.ts'
+import { someChild, type QueryNode, type SelectNode } from './kysely-nodes.ts'
+import { changeSelects, outermost, type Place } from './kysely-places.ts'
 import { checkShape, isWithQuery, lockedSources, namesOf } from './kysely-shape.ts'
 import { sourcesOf, writeBehind, type Source } from './kysely-sources.ts'
 
@@ -47,13 +47,18 @@ export function lockPlugin(options: LockPluginOptions): LockPlugin {
   return {
     transformQuery: ({ node }) => {
       const root = node as unknown as QueryNode
-      if (!mentionsLock(root)) return node
-      return changeSelects(root, (select, place) =>
-        lockSelect(select, place, options),
-      ) as unknown as typeof node
+      const change = (select: SelectNode, place: Place): SelectNode => lockSelect(select, place, options)
+      return lockQuery(root, change) as unknown as typeof node
     },
     transformResult: async ({ result }) => result,
   }
+}
+
+/** Most queries lock nothing, or are one SELECT that does: those need no look at what stands in what. */
+function lockQuery(root: QueryNode, change: (select: SelectNode, place: Place) => SelectNode): QueryNode {
+  if (someChild(root, mentionsLock)) return changeSelects(root, change)
+  if (!isLocking(root)) return root
+  return root.with === undefined ? change(root, outermost) : changeSelects(root, change)
 }
 
 function lockSelect(

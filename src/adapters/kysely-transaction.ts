@@ -22,9 +22,8 @@ const refused: Readonly<Record<string, string>> = {
  * Kysely makes its own transaction objects only together with a BEGIN of its own, which can neither be IMMEDIATE nor
  * bring a lock timeout along. A query that is compiled after the end is refused: somebody else has the connection then.
  */
-export function asTransaction<Trx>(db: KyselyInstance, plugins: readonly KyselyPluginLike[]): Trx {
-  const transaction = plugins.reduce((instance, plugin) => instance.withPlugin(plugin), db)
-  const view = new Proxy(transaction, {
+export function asTransaction<Trx>(db: KyselyInstance, plugin: KyselyPluginLike): Trx {
+  const view = new Proxy(db.withPlugin(plugin), {
     get: (target, name) => {
       if (name === 'isTransaction') return true
       const reason = typeof name === 'string' && Object.hasOwn(refused, name) ? refused[name] : undefined
@@ -37,11 +36,17 @@ export function asTransaction<Trx>(db: KyselyInstance, plugins: readonly KyselyP
   return view as Trx
 }
 
-/** Refuses every query that is compiled while `isOpen` says no. */
-export function whileOpen(isOpen: () => boolean): KyselyPluginLike {
+/**
+ * Refuses every query that is compiled while `isOpen` says no, and leaves the others to `plugin`: one for both, because
+ * Kysely waits for each plugin of each answer.
+ */
+export function whileOpen(isOpen: () => boolean, plugin?: KyselyPluginLike): KyselyPluginLike {
   return {
-    transformQuery: ({ node }) => (isOpen() ? node : refuse('the transaction has ended')),
-    transformResult: async ({ result }) => result,
+    transformQuery: (args) => {
+      if (!isOpen()) refuse('the transaction has ended')
+      return plugin === undefined ? args.node : plugin.transformQuery(args)
+    },
+    transformResult: plugin === undefined ? async ({ result }) => result : plugin.transformResult,
   }
 }
 

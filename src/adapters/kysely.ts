@@ -1,10 +1,12 @@
 import { restoreStatement, type SettingChange } from '../core/plan.ts'
-import type { Session, Sessions, TransactionStart } from '../core/session.ts'
-import type { Row, SqlStatement, Statement } from '../core/statement.ts'
+import type { Session, Sessions } from '../core/session.ts'
+import type { Row, SqlStatement } from '../core/statement.ts'
 import {
   pin,
   rawQuery,
   watchFailures,
+  type KyselyConnection,
+  type KyselyExecutor,
   type KyselyInstance,
   type KyselyPluginLike,
   type Pinned,
@@ -46,32 +48,34 @@ export function sessions<Db extends KyselyInstance>(
 async function sessionOf<Trx>(pinned: Pinned, options: KyselySessionOptions): Promise<Session<Trx>> {
   const { driver } = options
   const failure = firstFailure()
-  const transactions = transactionsOn<Trx>(pinned, options, failure)
+  const own = transactionsOn<Trx>(pinned, options, failure)
   const unwatch = watchFailures(pinned.connection, failure)
-  const giveBack = async (): Promise<void> => {
+  const giveBack = (): Promise<void> => {
     unwatch()
-    await pinned.release()
+    return pinned.release()
   }
   const runAll = async (statements: readonly SqlStatement[]): Promise<void> => {
-    for (const statement of statements) await transactions.run(statement)
+    for (const statement of statements) await own.run(statement)
   }
-  const restore = await change(transactions, driver.setting).catch(async (error: unknown) => {
+  const restore = await settingOn(own, driver.setting).catch(async (error: unknown) => {
     await giveBack()
     throw error
   })
   const cleanUp = async (): Promise<void> => {
-    await transactions.rollback()
+    await own.rollback()
     await runAll([...restore, ...driver.cleanUp])
   }
-  const { statements, stop } = stoppable(transactions)
+  // Who was given up may be about to send its next statement: it must not reach a connection that is another's by then.
+  let isOver = false
   return {
-    ...statements,
-    release: async () => {
-      await runAll(restore)
-      await giveBack()
-    },
+    tx: own.tx,
+    run: (statement) => (isOver ? givenBack() : own.run(statement)),
+    begin: (start) => (isOver ? givenBack() : own.begin(start)),
+    commit: () => (isOver ? givenBack() : own.commit()),
+    rollback: own.rollback,
+    release: () => (restore.length === 0 ? giveBack() : runAll(restore).then(giveBack)),
     destroy: async (why) => {
-      stop()
+      isOver = true
       if (!(await succeeds(cleanUp())) && (await succeeds(runAll([plain('SELECT 1')])))) {
         throw new Error('the connection is in doubt, and Kysely cannot end it: it is kept out of the pool', {
           cause: why,
@@ -82,64 +86,64 @@ async function sessionOf<Trx>(pinned: Pinned, options: KyselySessionOptions): Pr
   }
 }
 
-type Statements<Trx> = Omit<Session<Trx>, 'release' | 'destroy'>
-
-/** Who was given up may be about to send its next statement: it must not reach a connection that is another's by then. */
-function stoppable<Trx>(own: Statements<Trx>): {
-  readonly statements: Statements<Trx>
-  readonly stop: () => void
-} {
-  let isOver = false
-  const unlessOver = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (isOver) throw new Error('the connection was given back')
-    return work()
-  }
-  const statements = {
-    ...own,
-    run: (statement: Statement) => unlessOver(() => own.run(statement)),
-    begin: (start?: TransactionStart) => unlessOver(() => own.begin(start)),
-    commit: () => unlessOver(own.commit),
-  }
-  return { statements, stop: () => void (isOver = true) }
+function givenBack(): Promise<never> {
+  return Promise.reject(new Error('the connection was given back'))
 }
+
+type Statements<Trx> = Omit<Session<Trx>, 'release' | 'destroy'>
 
 function transactionsOn<Trx>(
   { db, connection }: Pinned,
   { driver, plugin }: KyselySessionOptions,
   failure: Failure,
 ): Statements<Trx> {
-  const send = async ({ sql, params }: SqlStatement): Promise<readonly Row[]> => {
-    // without plugins, which may rename the columns of the answer
-    const { rows } = await db.withoutPlugins().executeQuery(rawQuery(sql, params.map(driver.toDriver)))
-    return rows as readonly Row[]
-  }
-  const control = transactionControl(connection, { send, failure, driver })
+  // without plugins, which may rename the columns of the answer
+  const bare = db.withoutPlugins()
+  const sendOn =
+    (to: KyselyExecutor | KyselyConnection) =>
+    async ({ sql, params }: SqlStatement): Promise<readonly Row[]> => {
+      const { rows } = await to.executeQuery(rawQuery(sql, params.map(driver.toDriver)))
+      return rows as readonly Row[]
+    }
+  const send = sendOn(bare)
+  const control = transactionControl(connection, { send, sendFirst: sendOn(connection), failure, driver })
   let isOpen = false
   return {
-    tx: asTransaction<Trx>(db, [whileOpen(() => isOpen), ...(plugin === undefined ? [] : [plugin])]),
+    tx: asTransaction<Trx>(
+      db,
+      whileOpen(() => isOpen, plugin),
+    ),
     run: async (statement) => send(sqlOnly(statement)),
     begin: async (start = {}) => {
       const rows = await control.begin(start)
       isOpen = true
       return rows
     },
-    commit: async () => {
+    commit: () => {
       isOpen = false
-      await control.commit()
+      return control.commit()
     },
-    rollback: async () => {
+    rollback: () => {
       isOpen = false
-      await control.rollback()
+      return control.rollback()
     },
   }
+}
+
+const unchanged: Promise<readonly SqlStatement[]> = Promise.resolve([])
+
+function settingOn(
+  own: Pick<Session, 'run'>,
+  setting: SettingChange | undefined,
+): Promise<readonly SqlStatement[]> {
+  return setting === undefined ? unchanged : change(own, setting)
 }
 
 /** Applies the setting. Gives the statements that put it back. */
 async function change(
   { run }: Pick<Session, 'run'>,
-  setting: SettingChange | undefined,
+  setting: SettingChange,
 ): Promise<readonly SqlStatement[]> {
-  if (setting === undefined) return []
   const saved = setting.read && (await run(setting.read))[0]?.saved
   await run(setting.apply)
   return [restoreStatement(setting, saved)]
