@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import { released, type Session, type Sessions, type TransactionStart } from '../core/session.ts'
 import type { Row, Value } from '../core/statement.ts'
-import { cancellable } from './cancellable.ts'
+import { cancellable, type Start } from './cancellable.ts'
 import { watchLoss, type LossEvents } from './connection-loss.ts'
 import { watched } from './mysql2-watch.ts'
 import { sqlOnly } from './statement-kind.ts'
@@ -50,7 +50,7 @@ export function sessions<Connection extends Mysql2Connection>(
   return { open: async () => sessionOf(await pool.getConnection(), pool) }
 }
 
-type Ask = (sql: string, params?: readonly Value[]) => Promise<unknown>
+type Tell = (text: string) => Promise<unknown>
 
 function sessionOf<Connection extends Mysql2Connection>(
   own: Connection,
@@ -59,8 +59,10 @@ function sessionOf<Connection extends Mysql2Connection>(
   const failure = firstFailure()
   const loss = watchLoss(own)
   const running = cancellable(failure.note)
-  const ask: Ask = (sql, params) => running.add(send(own, sql, params))
-  const undo = (): Promise<unknown> => ask('ROLLBACK')
+  const tell: Tell = (text) => running.start(sending(own, text))
+  const ask = (sql: string, params: readonly Value[]): Promise<unknown> =>
+    running.start(sending(own, reading(sql, params)))
+  const undo = (): Promise<unknown> => tell('ROLLBACK')
   return {
     tx: watched(own, running.add),
     run: async (statement) => {
@@ -68,15 +70,19 @@ function sessionOf<Connection extends Mysql2Connection>(
       return rowsOf(await ask(sql, params))
     },
     begin: async (start = {}) => {
-      const texts = [...beginTexts(start), ...headTexts(start)]
+      const [texts, head] = [beginTexts(start), headTexts(start)]
       failure.forget()
-      return rowsOf(await undoneOnError(() => sendInTurn(texts, ask), undo))
+      const begin = async (): Promise<unknown> => {
+        await sendInTurn(texts, tell)
+        return head.length === 0 ? [] : sendInTurn(head, (text) => ask(text, []))
+      }
+      return rowsOf(await undoneOnError(begin, undo))
     },
     commit: async () => {
       // A deadlock ends the transaction and leaves a connection on which every COMMIT succeeds.
-      if (failure.error !== undefined && !isInTransaction(await ask('DO 0')))
+      if (failure.error !== undefined && !isInTransaction(await tell('DO 0')))
         throw nothingToCommit(failure.error)
-      await ask('COMMIT')
+      await tell('COMMIT')
     },
     rollback: async () => void (await undo()),
     release: () => {
@@ -94,24 +100,35 @@ function sessionOf<Connection extends Mysql2Connection>(
   }
 }
 
+/** A statement whose answer has rows: how they are read depends on nothing that the pool was told. */
+function reading(sql: string, params: readonly Value[]): Mysql2Query {
+  // a whole number that JavaScript cannot hold comes as text
+  const query: Mysql2Query = { sql, rowsAsArray: false, supportBigNumbers: true }
+  if (params.length > 0) query.values = params.map(toMysql)
+  return query
+}
+
 /**
  * `query` and not `execute`: not every statement can be prepared (START TRANSACTION), numbers would be sent as DOUBLE,
  * which SET refuses, and the first use of a statement would cost one more round trip.
+ *
+ * One without rows is given as its text: what the driver does with an object takes longer than to send it.
  */
-function send(connection: Mysql2Connection, sql: string, params: readonly Value[] = []): Promise<unknown> {
-  // a whole number that JavaScript cannot hold comes as text, whatever the pool's own settings are
-  const query: Mysql2Query = { sql, rowsAsArray: false, supportBigNumbers: true }
-  if (params.length > 0) query.values = params.map(toMysql)
-  const core = coreOf(connection)
-  if (core === undefined) return connection.query(query).then(([answer]) => answer)
-  return new Promise((resolve, reject) => {
-    core.query(query, (error, answer) => (error == null ? resolve(answer) : reject(error)))
-  })
+function sending(connection: Mysql2Connection, query: string | Mysql2Query): Start<unknown> {
+  return (resolve, reject) => {
+    const core = coreOf(connection)
+    if (core !== undefined)
+      core.query(query, (error, answer) => (error == null ? resolve(answer) : reject(error)))
+    else
+      connection
+        .query(typeof query === 'string' ? reading(query, []) : query)
+        .then(([answer]) => resolve(answer), reject)
+  }
 }
 
 /** The connection that answers by callback, beneath the one of promises. */
 interface CoreConnection {
-  query(query: Mysql2Query, callback: (error: Error | null, answer?: unknown) => void): unknown
+  query(query: string | Mysql2Query, callback: (error: Error | null, answer?: unknown) => void): unknown
   promise(): unknown
 }
 
@@ -129,7 +146,7 @@ function rowsOf(answer: unknown): readonly Row[] {
 async function killQuery(pool: Mysql2Pool, threadId: number): Promise<void> {
   try {
     const other = await pool.getConnection()
-    await send(other, `KILL QUERY ${threadId}`).finally(() => other.release())
+    await new Promise(sending(other, `KILL QUERY ${threadId}`)).finally(() => other.release())
   } catch {
     // nothing runs there any more
   }
