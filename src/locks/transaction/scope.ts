@@ -12,26 +12,36 @@ export interface Scope<Tx> {
   readonly find: (tx: Tx) => OpenTransaction<Tx>
 }
 
+/**
+ * Where work stands while its transaction is open. Emptied at its end: whatever was started inside keeps this for as
+ * long as it lives, and would else keep the transaction and its connection's whole session with it.
+ */
+interface Place<Tx> {
+  transaction: OpenTransaction<Tx> | undefined
+}
+
 export function createScope<Tx>(): Scope<Tx> {
-  const storage = new AsyncLocalStorage<OpenTransaction<Tx>>()
+  const storage = new AsyncLocalStorage<Place<Tx>>()
   // Not a Map: the tables that one outgrows point at their successors, and so keep every transaction until the next
   // full collection of garbage.
-  const open = new WeakMap<WeakKey, OpenTransaction<Tx>>()
+  const places = new WeakMap<WeakKey, Place<Tx>>()
   return {
-    current: () => {
-      const inherited = storage.getStore()
-      // work that was started inside a transaction and outlives it is outside again
-      return inherited !== undefined && open.get(inherited.session.tx as WeakKey) === inherited
-        ? inherited
-        : undefined
-    },
+    // work that was started inside a transaction and outlives it is outside again
+    current: () => storage.getStore()?.transaction,
     enter: (transaction, work) => {
-      open.set(transaction.session.tx as WeakKey, transaction)
-      return storage.run(transaction, work)
+      const place: Place<Tx> = { transaction }
+      places.set(transaction.session.tx as WeakKey, place)
+      return storage.run(place, work)
     },
-    leave: ({ session }) => void open.delete(session.tx as WeakKey),
+    leave: (transaction) => {
+      const tx = transaction.session.tx as WeakKey
+      const place = places.get(tx)
+      if (place?.transaction !== transaction) return
+      place.transaction = undefined
+      places.delete(tx)
+    },
     find: (tx) => {
-      const found = open.get(tx as WeakKey)
+      const found = places.get(tx as WeakKey)?.transaction
       if (found === undefined) {
         throw new LockUsageError(
           'tx',
