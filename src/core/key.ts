@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { LockUsageError } from './errors.ts'
 
 /** One part of a key. Numbers are whole; `7` and `7n` are the same part, `'7'` is another. */
@@ -77,11 +77,11 @@ function makeCanonical(parts: readonly unknown[]): CanonicalKey {
       `${bytes} bytes are too long for a key (at most ${maxKeyBytes}); hash the long part`,
     )
   }
-  const hash = createHash('sha256').update(text, 'utf8').digest()
+  const digest = hash('sha256', text, 'buffer')
   return {
     text,
-    int64: hash.readBigInt64BE(0),
-    name: `hf:${readableStart(parts)}:${base32(hash.subarray(0, 20))}`,
+    int64: digest.readBigInt64BE(0),
+    name: `hf:${readableStart(parts)}:${base32(digest.subarray(0, 20))}`,
   }
 }
 
@@ -127,16 +127,19 @@ function readableStart(parts: readonly unknown[]): string {
     .slice(0, 28)
 }
 
-/** RFC 4648 in lower case: lock names ignore case on MySQL, so only one case may carry meaning. */
+const alphabet = Buffer.from('abcdefghijklmnopqrstuvwxyz234567')
+
+/**
+ * RFC 4648 in lower case: lock names ignore case on MySQL, so only one case may carry meaning. Through bytes: a text
+ * that is put together letter by letter stays a chain of its letters for as long as it is kept.
+ */
 function base32(bytes: Uint8Array): string {
-  const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
-  let text = ''
-  let carry = 0
-  let bits = 0
+  const letters = Buffer.allocUnsafe(Math.floor((bytes.length * 8) / 5))
+  let [at, carry, bits] = [0, 0, 0]
   for (const byte of bytes) {
     carry = (carry << 8) | byte
-    for (bits += 8; bits >= 5; bits -= 5) text += alphabet[(carry >> (bits - 5)) & 31]
+    for (bits += 8; bits >= 5; bits -= 5) letters[at++] = alphabet[(carry >> (bits - 5)) & 31] ?? 0
     carry &= (1 << bits) - 1
   }
-  return text
+  return letters.toString('latin1')
 }
