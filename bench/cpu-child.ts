@@ -37,8 +37,14 @@ async function byHand(room: number): Promise<void> {
   }
 }
 
+const holdfast = (room: number): Promise<void> =>
+  locks.withLock(['room', room], (tx) => body(tx, room), { lockTimeoutMs: 10_000 })
+
+let newest = 0
+
 const ways: Readonly<Record<string, (room: number) => Promise<void>>> = {
-  holdfast: (room) => locks.withLock(['room', room], (tx) => body(tx, room), { lockTimeoutMs: 10_000 }),
+  holdfast,
+  holdfastNewKeys: () => holdfast((newest += 1)),
   byHand,
   byHandBesideStorage: byHand,
 }

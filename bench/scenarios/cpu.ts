@@ -12,6 +12,7 @@ const program = 'cpu-child.ts'
 /** The names of the contestants, and what the program calls them. */
 const ways = {
   'Holdfast on pg': 'holdfast',
+  'Holdfast on pg, a new key each time': 'holdfastNewKeys',
   'the same messages by hand': 'byHand',
   'by hand, AsyncLocalStorage in use': 'byHandBesideStorage',
 } as const
@@ -28,7 +29,8 @@ export const cpu: Scenario = {
     'Holdfast does between them: it checks what it is given, makes names and receipts, watches for abort, loss and nested ' +
     'use, and tells what an error means. Nested use is noticed with Node’s `AsyncLocalStorage`, as frameworks and tracers ' +
     'keep track of a request; before Node 24 its first use makes every promise of the process dearer, also those of `pg`, ' +
-    'so the third way is by hand in a process where something else uses it.',
+    'so the last way is by hand in a process where something else uses it. A key that was not among the last thousand is ' +
+    'hashed, and its statements are made: otherwise there are a thousand keys in turn.',
   run: async (bench) => {
     const server = await bench.server('postgres')
     if (server === undefined) return []
