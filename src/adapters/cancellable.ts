@@ -1,5 +1,5 @@
 /** Begins something, and tells how it ends. */
-export type Start<T> = (resolve: (result: T) => void, reject: (why: unknown) => void) => void
+export type Start<T> = (resolve: (result: T) => void, reject: (why: Error) => void) => void
 
 /** Promises that can be made to reject, for a driver that leaves them pending when its connection is destroyed. */
 export interface Cancellable {
@@ -14,7 +14,7 @@ export function cancellable(note: (error: unknown) => void): Cancellable {
   const pending = new Set<(why: Error) => void>()
   const start: Cancellable['start'] = (begin) =>
     new Promise((resolve, reject) => {
-      const fail = (why: unknown): void => {
+      const fail = (why: Error): void => {
         pending.delete(fail)
         note(why)
         reject(why)
@@ -27,7 +27,7 @@ export function cancellable(note: (error: unknown) => void): Cancellable {
     })
   return {
     start,
-    add: (work) => start((resolve, reject) => work.then(resolve, reject)),
+    add: (work) => start((resolve, reject) => void work.then(resolve, reject)),
     cancel: (why) => {
       for (const reject of pending) reject(why)
     },

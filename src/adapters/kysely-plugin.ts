@@ -44,12 +44,9 @@ export interface LockPlugin {
  * Install it behind plugins that rename tables: `of` names are written as they are at that point.
  */
 export function lockPlugin(options: LockPluginOptions): LockPlugin {
+  const change = (select: SelectNode, place: Place): SelectNode => lockSelect(select, place, options)
   return {
-    transformQuery: ({ node }) => {
-      const root = node as unknown as QueryNode
-      const change = (select: SelectNode, place: Place): SelectNode => lockSelect(select, place, options)
-      return lockQuery(root, change) as unknown as typeof node
-    },
+    transformQuery: ({ node }) => lockQuery(node, change) as unknown as typeof node,
     transformResult: async ({ result }) => result,
   }
 }

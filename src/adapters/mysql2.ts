@@ -2,12 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import { released, type Session, type Sessions, type TransactionStart } from '../core/session.ts'
 import type { Row, Value } from '../core/statement.ts'
-import { cancellable, type Start } from './cancellable.ts'
+import { cancellable, type Cancellable, type Start } from './cancellable.ts'
 import { watchLoss, type LossEvents } from './connection-loss.ts'
 import { watched } from './mysql2-watch.ts'
 import { sqlOnly } from './statement-kind.ts'
 import type { DriverTraits } from './traits.ts'
-import { firstFailure, nothingToCommit } from './transaction-end.ts'
+import { firstFailure, nothingToCommit, type Failure } from './transaction-end.ts'
 import {
   accessWords,
   headTexts,
@@ -50,8 +50,6 @@ export function sessions<Connection extends Mysql2Connection>(
   return { open: async () => sessionOf(await pool.getConnection(), pool) }
 }
 
-type Tell = (text: string) => Promise<unknown>
-
 function sessionOf<Connection extends Mysql2Connection>(
   own: Connection,
   pool: Mysql2Pool,
@@ -59,32 +57,9 @@ function sessionOf<Connection extends Mysql2Connection>(
   const failure = firstFailure()
   const loss = watchLoss(own)
   const running = cancellable(failure.note)
-  const tell: Tell = (text) => running.start(sending(own, text))
-  const ask = (sql: string, params: readonly Value[]): Promise<unknown> =>
-    running.start(sending(own, reading(sql, params)))
-  const undo = (): Promise<unknown> => tell('ROLLBACK')
   return {
     tx: watched(own, running.add),
-    run: async (statement) => {
-      const { sql, params } = sqlOnly(statement)
-      return rowsOf(await ask(sql, params))
-    },
-    begin: async (start = {}) => {
-      const [texts, head] = [beginTexts(start), headTexts(start)]
-      failure.forget()
-      const begin = async (): Promise<unknown> => {
-        await sendInTurn(texts, tell)
-        return head.length === 0 ? [] : sendInTurn(head, (text) => ask(text, []))
-      }
-      return rowsOf(await undoneOnError(begin, undo))
-    },
-    commit: async () => {
-      // A deadlock ends the transaction and leaves a connection on which every COMMIT succeeds.
-      if (failure.error !== undefined && !isInTransaction(await tell('DO 0')))
-        throw nothingToCommit(failure.error)
-      await tell('COMMIT')
-    },
-    rollback: async () => void (await undo()),
+    ...statementsOn(own, running, failure),
     release: () => {
       loss.stop()
       own.release()
@@ -97,6 +72,37 @@ function sessionOf<Connection extends Mysql2Connection>(
       await Promise.race([killQuery(pool, own.threadId), pause(killPatienceMs, undefined, { ref: false })])
     },
     onLost: loss.onLost,
+  }
+}
+
+type Statements = Pick<Session, 'run' | 'begin' | 'commit' | 'rollback'>
+
+function statementsOn(own: Mysql2Connection, running: Cancellable, failure: Failure): Statements {
+  const tell = (text: string): Promise<unknown> => running.start(sending(own, text))
+  const ask = (sql: string, params: readonly Value[]): Promise<unknown> =>
+    running.start(sending(own, reading(sql, params)))
+  const undo = (): Promise<unknown> => tell('ROLLBACK')
+  return {
+    run: async (statement) => {
+      const { sql, params } = sqlOnly(statement)
+      return rowsOf(await ask(sql, params))
+    },
+    begin: async (start = {}) => {
+      const [texts, head] = [beginTexts(start), headTexts(start)]
+      failure.forget()
+      const begin = async (): Promise<unknown> => {
+        await sendInTurn(texts, tell)
+        return sendInTurn(head, (text) => ask(text, []))
+      }
+      return rowsOf(await undoneOnError(begin, undo))
+    },
+    commit: async () => {
+      // A deadlock ends the transaction and leaves a connection on which every COMMIT succeeds.
+      if (failure.error !== undefined && !isInTransaction(await tell('DO 0')))
+        throw nothingToCommit(failure.error)
+      await tell('COMMIT')
+    },
+    rollback: async () => void (await undo()),
   }
 }
 

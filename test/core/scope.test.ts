@@ -48,7 +48,7 @@ test('work is inside while its transaction is open, and outside again when it ou
   let look: () => unknown = () => expect.unreachable()
   const later = scope.enter(transaction, async () => {
     expect(scope.current()).toBe(transaction)
-    await new Promise<void>((resolve) => (look = resolve as () => void))
+    await new Promise<void>((resolve) => (look = resolve))
     return scope.current()
   })
   expect(scope.current()).toBeUndefined()
