@@ -20,10 +20,14 @@ export function cancellable(note: (error: unknown) => void): Cancellable {
         reject(why)
       }
       pending.add(fail)
-      begin((result) => {
-        pending.delete(fail)
-        resolve(result)
-      }, fail)
+      try {
+        begin((result) => {
+          pending.delete(fail)
+          resolve(result)
+        }, fail)
+      } catch (error) {
+        fail(error as Error)
+      }
     })
   return {
     start,

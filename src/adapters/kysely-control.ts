@@ -28,13 +28,15 @@ export function transactionControl(connection: KyselyConnection, parts: ControlP
 }
 
 function byStatements({ send, sendFirst, failure, driver }: ControlParts): TransactionControl {
+  let beginning: Promise<readonly Row[] | undefined> | undefined
   return {
     begin: async (start = {}) => {
       const texts = driver.begin(start) ?? []
       failure.forget()
       const begin = (): Promise<readonly Row[] | undefined> =>
         sendInTurn(texts, (text) => sendFirst(plain(text)))
-      return (await undoneOnError(begin, () => send(plain('ROLLBACK')))) ?? []
+      beginning = undoneOnError(begin, () => send(plain('ROLLBACK')))
+      return (await beginning) ?? []
     },
     commit: async () => {
       const { error } = failure
@@ -47,6 +49,8 @@ function byStatements({ send, sendFirst, failure, driver }: ControlParts): Trans
       await send(plain('COMMIT'))
     },
     rollback: async () => {
+      // Kysely lines up what is sent through it, and the beginning was not: whoever gives up may be in its middle.
+      await beginning?.catch(() => {})
       await send(plain('ROLLBACK')).catch(async (error: unknown) => {
         // SQLite may have rolled back by itself, and refuses to do it again. It never refuses within a savepoint.
         const again = send(plain('SAVEPOINT holdfast')).then(() => send(plain('ROLLBACK')))
