@@ -1,6 +1,6 @@
 import type { LeaseSeen } from '../core/inspection.ts'
-import { visible } from '../conformance/reporters/visible.ts'
-import { cut, duration, type Layout } from './inspect-text.ts'
+import { shorten, visible } from '../conformance/reporters/visible.ts'
+import { duration, type Layout } from './inspect-text.ts'
 
 /** Leases in columns that line up. */
 export function leaseLines(leases: readonly LeaseSeen[], { paint, columns }: Layout): readonly string[] {
@@ -15,7 +15,7 @@ export function leaseLines(leases: readonly LeaseSeen[], { paint, columns }: Lay
     Math.max(...[head, ...rows].map((row) => Array.from(row[column] ?? '').length)),
   )
   const line = (row: readonly string[]): string =>
-    cut(
+    shorten(
       row
         .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - Array.from(cell).length))
         .join('  ')

@@ -1,7 +1,7 @@
 import type { Inspection, LockSeen, SessionSeen } from '../core/inspection.ts'
 import { leaseLines } from './inspect-leases.ts'
-import { visible } from '../conformance/reporters/visible.ts'
-import { cut, duration, firstLine, type Layout, type Paint } from './inspect-text.ts'
+import { shorten, visible } from '../conformance/reporters/visible.ts'
+import { duration, firstLine, type Layout, type Paint } from './inspect-text.ts'
 import { treeOf, type Branch } from './inspect-tree.ts'
 
 /** What was seen, for people: a tree of who waits for whom, the leases, and what could not be seen. */
@@ -88,7 +88,7 @@ function detailsOf(
   margin: string,
 ): readonly string[] {
   const line = (label: string, text: string): string =>
-    `${margin} ${paint('quiet', label.padEnd(5))} ${cut(text, Math.max(20, columns - margin.length - 7))}`
+    `${margin} ${paint('quiet', label.padEnd(5))} ${shorten(text, Math.max(20, columns - margin.length - 7))}`
   // names first: they are what people have chosen
   const sorted = [...holds].toSorted((a, b) => Number(b.kind === 'name') - Number(a.kind === 'name'))
   const hidden = sorted.length - mostHolds

@@ -1,5 +1,5 @@
 import { painter, type Style } from '../conformance/reporters/paint.ts'
-import { visible } from '../conformance/reporters/visible.ts'
+import { shorten, visible } from '../conformance/reporters/visible.ts'
 
 export interface Layout {
   readonly columns: number
@@ -26,13 +26,7 @@ export function painterFor(hasColour: boolean): Paint {
 export function firstLine(text: string, columns: number): string {
   const lines = text.split(/\r\n|[\r\n]/).map((line) => line.replaceAll(/\s+/g, ' ').trim())
   const [first = '', ...rest] = lines.filter((line) => line !== '')
-  return cut(rest.length > 0 ? `${visible(first)} …` : visible(first), columns)
-}
-
-export function cut(text: string, columns: number): string {
-  const characters = Array.from(text)
-  if (characters.length <= columns) return text
-  return `${characters.slice(0, Math.max(0, columns - 1)).join('')}…`
+  return shorten(rest.length > 0 ? `${visible(first)} …` : visible(first), columns)
 }
 
 const units = [
