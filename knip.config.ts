@@ -16,7 +16,7 @@ const config: KnipConfig = {
     'site/.vitepress/config.ts',
     'bench/{claims,run}.ts',
     'bench/scenarios/*.ts',
-    'bench/**/{booker,keeper,*child}.ts',
+    'bench/**/{booker,keeper,seller,*child}.ts',
     'bench/leases/{contender,peer}.ts',
     'bench/typescript*.mjs',
     'examples/*.ts',

@@ -1,12 +1,12 @@
 import pg from 'pg'
 
-import { startChild, type Child } from '../child.ts'
 import { compare, type Comparison, type Contestant } from '../compare.ts'
 import { startDelayProxy } from '../delay-proxy.ts'
 import type { Bench, Goal, Scenario, Section } from '../scenario.ts'
 import { installedPeers } from '../transactions/booking-peers.ts'
 import { publishedFolder } from '../transactions/library.ts'
 import { names, schema } from '../transactions/bookings.ts'
+import { withWays } from '../ways.ts'
 
 interface Situation {
   readonly title: string
@@ -47,10 +47,8 @@ export const advisory: Scenario = {
     const sections: Section[] = []
     try {
       for (const place of places) {
-        for (const situation of situations) {
-          await prepare(server.url)
-          sections.push(await measure(bench, place, situation))
-        }
+        const prepared = (): Promise<void> => prepare(server.url)
+        sections.push(...(await measureAt(bench, place, prepared)))
       }
     } finally {
       await proxy.close()
@@ -66,49 +64,71 @@ async function prepare(connectionString: string): Promise<void> {
   await client.end()
 }
 
-async function measure(bench: Bench, place: Place, situation: Situation): Promise<Section> {
-  const { workers, rooms } = situation
+async function measureAt(
+  bench: Bench,
+  place: Place,
+  prepared: () => Promise<void>,
+): Promise<readonly Section[]> {
   const folder = bench.isQuick ? '' : (await publishedFolder()).href
   const peers = await installedPeers()
-  const title = `${place.title}, ${situation.title}`
-  const isQueue = rooms === 1 && workers > 1
-  const perRound = bench.isQuick ? 16 : place.isFar ? (isQueue ? 48 : 50 * Math.sqrt(workers)) : 200
-  const children: Child[] = []
-  const contestant = (name: string, operations: number): Contestant => {
-    const firstSlot = children.length * 10_000_000
-    const words = [place.url, name, String(workers), String(firstSlot), folder]
-    const child = startChild('transactions/booker.ts', words)
-    children.push(child)
-    return {
-      name,
-      round: async () => Number(await child.ask(`${workers} ${Math.ceil(operations)} ${rooms}`)),
+  const connections = Math.max(...situations.map(({ workers }) => workers))
+  const ways = [...Object.values(names), ...peers].map((name, index) => ({
+    name,
+    args: [place.url, name, String(connections), String(index * 10_000_000), folder],
+  }))
+  return withWays('transactions/booker.ts', ways, async (ask) => {
+    const sections: Section[] = []
+    for (const situation of situations) {
+      await prepared()
+      const contestants = ways.map(({ name }) => {
+        const operations = operationsOf(bench, place, { ...situation, isPeer: peers.includes(name) })
+        return { name, round: () => ask(name, `${situation.workers} ${operations} ${situation.rooms}`) }
+      })
+      sections.push(await measure(bench, place, { situation, contestants, hasPeers: peers.length === 2 }))
     }
-  }
-  const contestants = [
-    ...Object.values(names).map((name) => contestant(name, perRound)),
-    ...peers.map((name) => contestant(name, bench.isQuick ? 2 : operationsOfPeers)),
-  ]
+    return sections
+  })
+}
+
+/** How often each books in a round. */
+function operationsOf(
+  { isQuick }: Bench,
+  { isFar }: Place,
+  { workers, rooms, isPeer }: Situation & { readonly isPeer: boolean },
+): number {
+  if (isPeer) return isQuick ? 2 : operationsOfPeers
+  if (isQuick) return 16
+  if (!isFar) return 200
+  return rooms === 1 && workers > 1 ? 48 : Math.ceil(50 * Math.sqrt(workers))
+}
+
+interface Measured {
+  readonly situation: Situation
+  readonly contestants: readonly Contestant[]
+  readonly hasPeers: boolean
+}
+
+async function measure(
+  bench: Bench,
+  place: Place,
+  { situation, contestants, hasPeers }: Measured,
+): Promise<Section> {
+  const title = `${place.title}, ${situation.title}`
   // a server runs for days: what counts is code that was run some thousand times
   const warmUp = bench.isQuick ? 0 : place.isFar ? 2 : 30
   // short rounds, and many: what else the machine does comes and goes within a second
   const options = { rounds: bench.isQuick ? 1 : place.isFar ? 11 : 101, warmUp, say: bench.say, title }
-  try {
-    const comparison = await compare(contestants, options)
-    return {
-      title,
-      unit: 'tx/s',
-      isMoreBetter: true,
-      rows: comparison.rows,
-      goals: workers === 1 ? goalsOf(comparison, place) : [],
-      notes: [
-        ...(peers.length === 2
-          ? []
-          : ['advisory-lock and pg-mutex-lock are measured where they are installed.']),
-        ...(rooms === 1 ? ['All wait for one key: only what is done while it is held counts.'] : []),
-      ],
-    }
-  } finally {
-    await Promise.all(children.map((child) => child.end()))
+  const comparison = await compare(contestants, options)
+  return {
+    title,
+    unit: 'tx/s',
+    isMoreBetter: true,
+    rows: comparison.rows,
+    goals: situation.workers === 1 ? goalsOf(comparison, place) : [],
+    notes: [
+      ...(hasPeers ? [] : ['advisory-lock and pg-mutex-lock are measured where they are installed.']),
+      ...(situation.rooms === 1 ? ['All wait for one key: only what is done while it is held counts.'] : []),
+    ],
   }
 }
 

@@ -1,11 +1,11 @@
 import pg from 'pg'
 
-import { startChild, type Child } from '../child.ts'
-import { compare, type Contestant } from '../compare.ts'
+import { compare } from '../compare.ts'
 import { countInstructions } from '../instructions.ts'
 import type { Bench, Scenario, Section } from '../scenario.ts'
 import { schema } from '../transactions/bookings.ts'
 import { publishedFolder } from '../transactions/library.ts'
+import { withWays } from '../ways.ts'
 
 const program = 'cpu-child.ts'
 
@@ -46,13 +46,9 @@ export const cpu: Scenario = {
 
 async function timeSection(url: string, folder: string, bench: Bench): Promise<Section> {
   const [count, warmUp] = bench.isQuick ? [20, 0] : [2000, 10]
-  const children: Child[] = []
-  const contestants = Object.entries(ways).map(([name, way]): Contestant => {
-    const child = startChild(program, [url, way, folder])
-    children.push(child)
-    return { name, round: async () => Number(await child.ask(String(count))) }
-  })
-  try {
+  const started = Object.entries(ways).map(([name, way]) => ({ name, args: [url, way, folder] }))
+  return withWays(program, started, async (ask) => {
+    const contestants = started.map(({ name }) => ({ name, round: () => ask(name, String(count)) }))
     const options = { rounds: bench.isQuick ? 1 : 15, warmUp, say: bench.say, title: 'cpu' }
     const { rows, ratio } = await compare(contestants, options)
     return {
@@ -62,9 +58,7 @@ async function timeSection(url: string, folder: string, bench: Bench): Promise<S
       rows,
       goals: goalsOf((a, b) => ratio(a, b), 'processor time'),
     }
-  } finally {
-    await Promise.all(children.map((child) => child.end()))
-  }
+  })
 }
 
 /** Compiling takes as many instructions as thousands of transactions, and there is more of ours to compile. */

@@ -1,8 +1,9 @@
-import { compare, perSecond } from '../compare.ts'
+import { compare } from '../compare.ts'
 import { startDelayProxy } from '../delay-proxy.ts'
 import type { Bench, Scenario, Section } from '../scenario.ts'
-import { publishedLibrary, sourceLibrary } from '../transactions/library.ts'
-import { articles, shops, stockUp, type Place, type StockEngine } from '../transactions/stocks.ts'
+import { publishedFolder } from '../transactions/library.ts'
+import { articles, stockUp, waysOn, type StockEngine } from '../transactions/stocks.ts'
+import { withWays } from '../ways.ts'
 
 const engines: readonly StockEngine[] = ['postgres', 'mysql', 'mariadb']
 
@@ -23,31 +24,22 @@ export const rows: Scenario = {
   title: 'A transaction that locks a row',
   about:
     'Sells one piece of an article: begin, lock and read its row, check, update, commit. On PostgreSQL with a lock timeout, ' +
-    'which by hand is one more round trip; on MySQL and MariaDB both ways send the same five statements.',
+    'which by hand is one more round trip; on MySQL and MariaDB both ways send the same five statements. Each way runs in a ' +
+    'process of its own, as an application would, with as many connections as there are workers.',
   run: async (bench) => {
     const sections: Section[] = []
     for (const engine of engines) {
       const server = await bench.server(engine)
       if (server === undefined) continue
       const proxy = await startDelayProxy(server.url, 1)
-      const ways = [
-        ['direct', server.url],
-        ['1 ms each way', proxy.url],
-      ] as const
+      const addresses = [
+        { where: `${engine}, direct`, url: server.url, isFar: false },
+        { where: `${engine}, 1 ms each way`, url: proxy.url, isFar: true },
+      ]
       try {
-        for (const [title, url] of ways) {
-          for (const situation of situations) {
-            const place = { engine, url, connections: situation.workers }
-            await stockUp({ ...place, url: server.url })
-            sections.push(
-              await measure(bench, {
-                isFar: url === proxy.url,
-                place,
-                situation,
-                title: `${engine}, ${title}`,
-              }),
-            )
-          }
+        for (const address of addresses) {
+          const prepare = (): Promise<void> => stockUp(engine, server.url)
+          sections.push(...(await measureAt(bench, engine, { ...address, prepare })))
         }
       } finally {
         await proxy.close()
@@ -57,30 +49,43 @@ export const rows: Scenario = {
   },
 }
 
-interface Measured {
+interface Address {
+  readonly where: string
+  readonly url: string
   readonly isFar: boolean
-  readonly place: Place
-  readonly situation: Situation
-  readonly title: string
+  readonly prepare: () => Promise<void>
 }
 
-async function measure(bench: Bench, { isFar, place, situation, title: where }: Measured): Promise<Section> {
-  const library = await (bench.isQuick ? sourceLibrary() : publishedLibrary())
-  const all = shops(library, place)
-  const { workers, rows: spread } = situation
-  const operations = bench.isQuick ? 16 : Math.ceil((isFar ? 50 : 200) * Math.sqrt(workers))
-  const title = `${where}, ${situation.title}`
-  // a server runs for days: what counts is code that was run some thousand times
-  const warmUp = bench.isQuick ? 0 : isFar ? 2 : 15
-  const contestants = all.map(({ name, sell }) => ({
+async function measureAt(bench: Bench, engine: StockEngine, address: Address): Promise<readonly Section[]> {
+  const folder = bench.isQuick ? '' : (await publishedFolder()).href
+  const connections = Math.max(...situations.map(({ workers }) => workers))
+  const ways = waysOn(engine).map((name) => ({
     name,
-    round: () => perSecond({ workers, operations }, (_, operation) => sell(operation % spread)),
+    args: [engine, address.url, name, String(connections), folder],
   }))
-  const options = { rounds: bench.isQuick ? 1 : 7, warmUp, say: bench.say, title }
-  try {
-    const comparison = await compare(contestants, options)
-    return { title, unit: 'tx/s', isMoreBetter: true, rows: comparison.rows, goals: [] }
-  } finally {
-    for (const shop of all) await shop.close()
-  }
+  return withWays('transactions/seller.ts', ways, async (ask) => {
+    const sections: Section[] = []
+    for (const situation of situations) {
+      await address.prepare()
+      const { workers, rows: spread } = situation
+      const operations = bench.isQuick ? 16 : Math.ceil((address.isFar ? 50 : 200) * Math.sqrt(workers))
+      const contestants = ways.map(({ name }) => ({
+        name,
+        round: () => ask(name, `${workers} ${operations} ${spread}`),
+      }))
+      const title = `${address.where}, ${situation.title}`
+      const comparison = await compare(contestants, { ...roundsOf(bench, address), say: bench.say, title })
+      sections.push({ title, unit: 'tx/s', isMoreBetter: true, rows: comparison.rows, goals: [] })
+    }
+    return sections
+  })
+}
+
+/** A server runs for days: what counts is code that was run some thousand times. */
+function roundsOf(
+  { isQuick }: Bench,
+  { isFar }: Address,
+): { readonly rounds: number; readonly warmUp: number } {
+  if (isQuick) return { rounds: 1, warmUp: 0 }
+  return isFar ? { rounds: 7, warmUp: 2 } : { rounds: 21, warmUp: 15 }
 }

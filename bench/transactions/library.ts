@@ -14,31 +14,21 @@ export interface Library {
 }
 
 const built = new URL('../../node_modules/.cache/holdfast-bench/', import.meta.url)
-let loaded: Promise<Library> | undefined
+let building: Promise<void> | undefined
 
 /**
- * Compiled as it is published. What runs TypeScript as it stands gives each function its name again whenever it is
- * made, which costs more than some of the functions do.
+ * Where the library is, compiled as it is published. What runs TypeScript as it stands gives each function its name
+ * again whenever it is made, which costs more than some of the functions do.
  */
-export function publishedLibrary(): Promise<Library> {
-  loaded ??= build().then(() => load(built, 'js'))
-  return loaded
-}
-
-/** As it stands, for those who only want to see it work. */
-export function sourceLibrary(): Promise<Library> {
-  return load(new URL('../../src/', import.meta.url), 'ts')
-}
-
-/** For a program of its own: from the folder that {@link publishedFolder} gave, or as it stands. */
-export function libraryIn(folder: string): Promise<Library> {
-  return folder === '' ? sourceLibrary() : load(new URL(folder), 'js')
-}
-
-/** Where the compiled library is, for programs of their own. */
 export async function publishedFolder(): Promise<URL> {
-  await publishedLibrary()
+  building ??= build()
+  await building
   return built
+}
+
+/** From the folder that {@link publishedFolder} gave, or, for those who only want to see it work, as it stands. */
+export function libraryIn(folder: string): Promise<Library> {
+  return folder === '' ? load(new URL('../../src/', import.meta.url), 'ts') : load(new URL(folder), 'js')
 }
 
 async function build(): Promise<void> {

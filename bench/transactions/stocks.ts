@@ -7,7 +7,6 @@ import type { Library } from './library.ts'
 
 /** One way to sell one piece: lock the article's row, look whether there is one left, and count it down. */
 export interface Shop {
-  readonly name: string
   readonly sell: (article: number) => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -34,16 +33,28 @@ export interface Place {
   readonly connections: number
 }
 
-export function shops(library: Library, place: Place): readonly Shop[] {
-  const own =
-    place.engine === 'postgres'
-      ? [onPg(library, place, false), onPg(library, place, true), pgByHand(place)]
-      : [onMysql(library, place), mysqlByHand(place)]
-  return [...own, onKysely(library, place), kyselyByHand(place)]
+type Open = (library: Library, place: Place) => Shop
+
+const shops: Readonly<Record<string, Open>> = {
+  Holdfast: (library, place) =>
+    place.engine === 'postgres' ? onPg(library, place, false) : onMysql(library, place),
+  'Holdfast, pipeline: true': (library, place) => onPg(library, place, true),
+  'by hand': (_, place) => (place.engine === 'postgres' ? pgByHand(place) : mysqlByHand(place)),
+  'Holdfast on Kysely': onKysely,
+  'Kysely by hand': (_, place) => kyselyByHand(place),
+}
+
+/** The names of the ways that there are on an engine. */
+export function waysOn(engine: StockEngine): readonly string[] {
+  return Object.keys(shops).filter((name) => engine === 'postgres' || !name.includes('pipeline'))
+}
+
+export function shopOf(name: string, library: Library, place: Place): Shop | undefined {
+  return shops[name]?.(library, place)
 }
 
 /** An article has enough pieces for every round. */
-export async function stockUp({ engine, url }: Place): Promise<void> {
+export async function stockUp(engine: StockEngine, url: string): Promise<void> {
   if (engine === 'postgres') {
     const client = new pg.Client({ connectionString: url })
     await client.connect()
@@ -60,7 +71,6 @@ function onPg(library: Library, { url, connections }: Place, pipeline: boolean):
   const pool = new pg.Pool({ connectionString: url, max: connections })
   const locks = library.pg.createLocks(pool, { pipeline })
   return {
-    name: pipeline ? 'Holdfast, pipeline: true' : 'Holdfast',
     sell: (id) =>
       locks.transaction(
         async (tx) => {
@@ -95,7 +105,7 @@ function pgByHand({ url, connections }: Place): Shop {
       client.release()
     }
   }
-  return { name: 'by hand', sell, close: () => pool.end() }
+  return { sell, close: () => pool.end() }
 }
 
 /** Without a timeout of its own, as is usual there: to set it and to put it back are two round trips. */
@@ -103,7 +113,6 @@ function onMysql(library: Library, { url, connections }: Place): Shop {
   const pool = mysql.createPool({ uri: url, connectionLimit: connections })
   const locks = library.mysql2.createLocks(pool)
   return {
-    name: 'Holdfast',
     sell: (id) =>
       locks.transaction(async (tx) => {
         const [row] = await locks.rows<{ pieces: number }>(tx, { table: 'stock', key: { id } })
@@ -134,7 +143,7 @@ function mysqlByHand({ url, connections }: Place): Shop {
       connection.release()
     }
   }
-  return { name: 'by hand', sell, close: () => pool.end() }
+  return { sell, close: () => pool.end() }
 }
 
 function onKysely(library: Library, place: Place): Shop {
@@ -143,7 +152,6 @@ function onKysely(library: Library, place: Place): Shop {
   const locks = library.kysely.createLocks(db, { dialect: engine })
   const timeout = engine === 'postgres' ? { lockTimeoutMs } : {}
   return {
-    name: 'Holdfast on Kysely',
     sell: (id) => locks.transaction((trx) => sellThrough(trx, id), timeout),
     close: () => db.destroy(),
   }
@@ -157,7 +165,7 @@ function kyselyByHand(place: Place): Shop {
         await sql`SET LOCAL lock_timeout = ${sql.lit(lockTimeoutMs)}`.execute(trx)
       await sellThrough(trx, id)
     })
-  return { name: 'Kysely by hand', sell, close: () => db.destroy() }
+  return { sell, close: () => db.destroy() }
 }
 
 async function sellThrough(db: Kysely<StockTables>, id: number): Promise<void> {
