@@ -57,7 +57,7 @@ async function sessionOf<Trx>(pinned: Pinned, options: KyselySessionOptions): Pr
   const runAll = async (statements: readonly SqlStatement[]): Promise<void> => {
     for (const statement of statements) await own.run(statement)
   }
-  const restore = await settingOn(own, driver.setting).catch(async (error: unknown) => {
+  const restore = await change(own, driver.setting).catch(async (error: unknown) => {
     await giveBack()
     throw error
   })
@@ -130,20 +130,12 @@ function transactionsOn<Trx>(
   }
 }
 
-const unchanged: Promise<readonly SqlStatement[]> = Promise.resolve([])
-
-function settingOn(
-  own: Pick<Session, 'run'>,
-  setting: SettingChange | undefined,
-): Promise<readonly SqlStatement[]> {
-  return setting === undefined ? unchanged : change(own, setting)
-}
-
 /** Applies the setting. Gives the statements that put it back. */
 async function change(
   { run }: Pick<Session, 'run'>,
-  setting: SettingChange,
+  setting: SettingChange | undefined,
 ): Promise<readonly SqlStatement[]> {
+  if (setting === undefined) return []
   const saved = setting.read && (await run(setting.read))[0]?.saved
   await run(setting.apply)
   return [restoreStatement(setting, saved)]
