@@ -124,9 +124,11 @@ function postgresSpecs(context: EngineContext): void {
 
 function mysqlSpecs(context: EngineContext): void {
   let db: Kysely<unknown>
+  let sent: string[]
   beforeEach(() => {
     const pool = mysql.createPool({ uri: context.engine.server.url, connectionLimit: 2 })
-    db = new Kysely({ dialect: new MysqlDialect({ pool }) })
+    sent = []
+    db = new Kysely({ dialect: new MysqlDialect({ pool }), log: ({ query }) => void sent.push(query.sql) })
   })
   afterEach(() => db.destroy())
 
@@ -149,6 +151,18 @@ function mysqlSpecs(context: EngineContext): void {
     const next = await open()
     expect(await ask(next, 'select connection_id() as id')).not.toEqual({ id })
     await next.release()
+  })
+
+  test('whoever gives up in the middle of a beginning rolls back behind all of it', async () => {
+    const session = await open()
+    const beginning = session.begin({ isolation: 'serializable' })
+    const ended = session.destroy(why)
+    await Promise.allSettled([beginning, ended])
+    expect(sent.slice(0, 3)).toEqual([
+      'SET TRANSACTION ISOLATION LEVEL SERIALIZABLE',
+      'START TRANSACTION',
+      'ROLLBACK',
+    ])
   })
 
   test('a text stays a text when the server takes a backslash for an ordinary character', async () => {
