@@ -60,6 +60,13 @@ describe('holdfast verify', () => {
     }
   })
 
+  test('ends with 1 when a law is broken', async () => {
+    // T1 waits for a lock longer than it is given
+    const { output, exitCode } = await cli(['verify', '--law', 'T1', '--timeout', '1'])
+    expect(output).toMatch(/ 0 hold, \d broken/)
+    expect(exitCode).toBe(1)
+  })
+
   test('lists the laws', async () => {
     const { output, exitCode } = await cli(['verify', '--list'])
     expect(output).toMatch(/^R1 +row-exclusive$/m)
@@ -97,6 +104,19 @@ describe('holdfast verify', () => {
 
 describeEngines(
   (context) => {
+    test('ends with 1 when a law is broken on one of the databases', async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'holdfast-verify-'))
+      try {
+        // what T5 promises is no matter where a row is the whole database; elsewhere it takes longer than it is given
+        const urls = [context.server.url, join(folder, 'other.sqlite')]
+        const { output, exitCode } = await cli(['verify', ...urls, '--law', 'T5', '--timeout', '1'])
+        expect(output).toMatch(/2 laws on 2 databases: 0 hold, 1 broken, 0 refused, 1 not promised/)
+        expect(exitCode).toBe(1)
+      } finally {
+        await rm(folder, { recursive: true })
+      }
+    })
+
     test('leaves no database behind', async () => {
       const before = await scratchOn(context.server.url)
       const { output, exitCode } = await cli(['verify', context.server.url, '--law', 'R1'])

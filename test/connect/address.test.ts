@@ -56,6 +56,14 @@ describe('the address of a server', () => {
     expect(text).not.toMatch(/secret|\bss\b|pa\/ss|\bme\b/)
   })
 
+  test('holds as secrets every way in which a password may be written', () => {
+    const { secrets } = parseAddress('db://u:p%40ss%2Fwo%20rd@h/d', example)
+    expect(secrets).toEqual(expect.arrayContaining(['p%40ss%2Fwo%20rd', 'p@ss/wo rd', 'p@ss/wo%20rd']))
+    // by hand, a space need not be written as a code
+    const loose = parseAddress('db://u:p%40ss wo@h/d', example)
+    expect(loose.secrets).toEqual(expect.arrayContaining(['p%40ss wo', 'p@ss wo', 'p%40ss%20wo']))
+  })
+
   test('holds as secrets the values of all options that are not known to be harmless', () => {
     const { secrets } = parseAddress('db://h/d?sslmode=require&password=p1&sslkey=p2&tok=p3&host=h2', example)
     expect(secrets).toEqual(['p1', 'p2', 'p3'])

@@ -56,6 +56,29 @@ describe('a key', () => {
     expect(canonicalKey(['a|s1:b']).name).not.toBe(canonicalKey(['a', 'b']).name)
   })
 
+  test('differs from every other key whose parts look like the way in which keys are remembered', () => {
+    const letters = fc.string({
+      minLength: 1,
+      maxLength: 4,
+      unit: fc.constantFrom('s', 'n', 'b', ':', '1', '7'),
+    })
+    const small = fc.oneof(letters, fc.integer({ min: -20, max: 20 }), fc.bigInt({ min: -20n, max: 20n }))
+    const parts = fc.array(small, { minLength: 1, maxLength: 3 })
+    const meaning = (key: readonly KeyPart[]): string =>
+      key.map((one) => (typeof one === 'string' ? JSON.stringify(one) : String(one))).join()
+    const seen = new Map<string, string>()
+    fc.assert(
+      fc.property(parts, (key) => {
+        const { text } = canonicalKey(key)
+        expect(seen.get(text) ?? meaning(key)).toBe(meaning(key))
+        seen.set(text, meaning(key))
+      }),
+      { numRuns: 5000 },
+    )
+    expect(canonicalKey(['userb7']).name).not.toBe(canonicalKey(['user', 7n]).name)
+    expect(canonicalKey(['a', 12]).name).not.toBe(canonicalKey(['an12']).name)
+  })
+
   test('becomes a number of 64 bits and a name of one case with at most 64 characters', () => {
     fc.assert(
       fc.property(tuple, (parts) => {
