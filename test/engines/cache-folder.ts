@@ -6,10 +6,23 @@ import { basename, dirname, join } from 'node:path'
 import { withHeldName } from './held-name.ts'
 import { progress } from './progress.ts'
 
-/** A place in the cache, which outlives test runs: `HOLDFAST_ENGINES_CACHE`, else a folder in the home folder. */
+/**
+ * A place in the cache, which outlives test runs: `HOLDFAST_ENGINES_CACHE`, else a folder in the home folder.
+ *
+ * Machines of several kinds may share a disk, so each kind has a folder of its own in it.
+ */
 export function cacheFolder(...parts: string[]): string {
-  const root = process.env.HOLDFAST_ENGINES_CACHE ?? join(homedir(), '.cache', 'holdfast', 'engines')
-  return join(root, ...parts)
+  return inCache(join(homedir(), '.cache'), parts)
+}
+
+/** As {@link cacheFolder}, for what another account must read: root's home folder is closed to all others. */
+export function openCacheFolder(...parts: string[]): string {
+  return process.getuid?.() === 0 ? inCache('/var/cache', parts) : cacheFolder(...parts)
+}
+
+function inCache(home: string, parts: readonly string[]): string {
+  const root = process.env.HOLDFAST_ENGINES_CACHE ?? join(home, 'holdfast', 'engines')
+  return join(root, `${process.platform}-${process.arch}`, ...parts)
 }
 
 /**

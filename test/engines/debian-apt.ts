@@ -1,6 +1,7 @@
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 
+import { architectureOf, type Architecture } from './architecture.ts'
 import { cacheFolder, exists } from './cache-folder.ts'
 import { withHeldName } from './held-name.ts'
 import { progress } from './progress.ts'
@@ -9,8 +10,10 @@ import { download, runCommand } from './run-command.ts'
 /** Which packages to take, and from which Debian release. */
 export interface DebianPackages {
   readonly suite: string
+  /** Of which architecture; this machine's when left out. */
+  readonly architecture?: Architecture
   /** Taken with all that they depend on. */
-  readonly packages: readonly string[]
+  readonly packages?: readonly string[]
   /** Taken by themselves, without what they depend on. */
   readonly alone?: readonly string[]
 }
@@ -32,12 +35,13 @@ const LEFT_OUT = /^(gcc-.*-base|libc-gconv-modules-extra|libllvm.*|libz3.*)$/
 
 /** Downloads the packages and everything they need into `folder`; apt checks the signatures. */
 export async function downloadPackages(wanted: DebianPackages, folder: string): Promise<readonly string[]> {
-  const state = cacheFolder(`apt-${wanted.suite}`)
-  const waiting = (): void => progress(`another run uses Debian's ${wanted.suite} index: waiting for it`)
+  const { suite, architecture: { debian } = architectureOf() } = wanted
+  const state = cacheFolder(`apt-${suite}-${debian}`)
+  const waiting = (): void => progress(`another run uses Debian's ${suite} index: waiting for it`)
   return withHeldName(
     state,
     async () => {
-      const options = await prepare(state, wanted.suite)
+      const options = await prepare(state, suite, debian)
       const isFresh = await refreshOlderThan(DAY_MS, state, options)
       try {
         return await resolveAndDownload(wanted, options, folder)
@@ -52,20 +56,24 @@ export async function downloadPackages(wanted: DebianPackages, folder: string): 
   )
 }
 
-async function prepare(state: string, suite: string): Promise<readonly string[]> {
-  if (process.arch !== 'x64')
-    throw new Error(`Debian packages are taken for x64 only, not for ${process.arch}`)
+async function prepare(state: string, suite: string, debian: string): Promise<readonly string[]> {
   if (!(await exists(KEYRING))) throw new Error(`no ${KEYRING}: Debian packages could not be verified`)
   const mirror = await findMirror()
   for (const folder of ['etc/preferences.d', 'etc/apt.conf.d', 'state/lists/partial', 'archives/partial']) {
     await mkdir(join(state, folder), { recursive: true })
   }
+  await writeFile(join(state, 'sources.list'), sourcesList(mirror, suite, debian))
+  await writeFile(join(state, 'status'), NOT_NEEDED.map((name) => asInstalled(name, debian)).join('\n'))
+  return aptSettings(state, debian)
+}
+
+/** Where apt looks for packages. Only a release has updates: sid is where they come from. */
+export function sourcesList(mirror: string, suite: string, debian: string): string {
   const source = (uri: string, name: string): string =>
-    `deb [arch=amd64 signed-by=${KEYRING}] ${uri} ${name} main\n`
-  const updates = `${source(mirror, `${suite}-updates`)}${source(`${mirror.replace(/\/$/, '')}-security/`, `${suite}-security`)}`
-  await writeFile(join(state, 'sources.list'), source(mirror, suite) + (suite === 'sid' ? '' : updates))
-  await writeFile(join(state, 'status'), NOT_NEEDED.map(asInstalled).join('\n'))
-  return settings(state)
+    `deb [arch=${debian} signed-by=${KEYRING}] ${uri} ${name} main\n`
+  if (suite === 'sid') return source(mirror, suite)
+  const security = source(`${mirror.replace(/\/$/, '')}-security/`, `${suite}-security`)
+  return source(mirror, suite) + source(mirror, `${suite}-updates`) + security
 }
 
 /** The mirror that this machine's own apt is set up with, so that no host needs to be written down here. */
@@ -83,19 +91,19 @@ async function findMirror(): Promise<string> {
   return mirror
 }
 
-function asInstalled(name: string): string {
+export function asInstalled(name: string, debian: string): string {
   return [
     `Package: ${name}`,
     'Status: install ok installed',
     'Maintainer: nobody',
-    'Architecture: amd64',
+    `Architecture: ${debian}`,
     'Multi-Arch: allowed',
     'Version: 999',
     'Description: stands in\n',
   ].join('\n')
 }
 
-function settings(state: string): readonly string[] {
+export function aptSettings(state: string, debian: string): readonly string[] {
   const set = {
     'Dir::Etc': join(state, 'etc'),
     'Dir::Etc::SourceList': join(state, 'sources.list'),
@@ -105,8 +113,8 @@ function settings(state: string): readonly string[] {
     'Dir::Cache': state,
     'Dir::Cache::archives': join(state, 'archives/'),
     'Dir::Log': state,
-    'APT::Architecture': 'amd64',
-    'APT::Architectures': 'amd64',
+    'APT::Architecture': debian,
+    'APT::Architectures': debian,
     'APT::Sandbox::User': 'root',
     'APT::Install-Recommends': 'false',
     'APT::Get::AllowUnauthenticated': 'false',
@@ -129,16 +137,37 @@ async function refreshOlderThan(ageMs: number, state: string, options: readonly 
     indexes.map(async (name) => Date.now() - (await stat(join(lists, name))).ctimeMs),
   )
   if (ages.some((age) => age < ageMs)) return false
-  await download(`the index of ${state.split('-').at(-1)}`, 'apt-get', [...options, 'update'], {
-    timeoutMs: 300_000,
-  })
+  await download(
+    `the index of Debian's ${basename(state).slice('apt-'.length)}`,
+    'apt-get',
+    [...options, 'update'],
+    {
+      timeoutMs: 300_000,
+    },
+  )
   return true
 }
 
 async function resolveAndDownload(
-  { suite, packages, alone = [] }: DebianPackages,
+  { suite, packages = [], alone = [] }: DebianPackages,
   options: readonly string[],
   folder: string,
+): Promise<readonly string[]> {
+  const closure = packages.length === 0 ? [] : await closureOf(packages, suite, options)
+  const what = `${(packages.length === 0 ? alone : packages).join(', ')} from Debian ${suite} (${closure.length + alone.length} packages)`
+  await mkdir(folder, { recursive: true })
+  await download(what, 'apt-get', [...options, 'download', ...closure, ...alone], {
+    cwd: folder,
+    timeoutMs: 600_000,
+  })
+  return (await readdir(folder)).filter((name) => name.endsWith('.deb')).map((name) => join(folder, name))
+}
+
+/** The packages and all that they depend on. */
+async function closureOf(
+  packages: readonly string[],
+  suite: string,
+  options: readonly string[],
 ): Promise<readonly string[]> {
   const plan = await runCommand('apt-get', [...options, '-s', 'install', ...packages])
   const closure = [...plan.matchAll(/^Inst (\S+) /gm)]
@@ -146,11 +175,5 @@ async function resolveAndDownload(
     .filter((name) => !LEFT_OUT.test(name))
   if (closure.length === 0)
     throw new Error(`apt found no way to install ${packages.join(', ')} from ${suite}`)
-  const what = `${packages.join(', ')} from Debian ${suite} (${closure.length + alone.length} packages)`
-  await mkdir(folder, { recursive: true })
-  await download(what, 'apt-get', [...options, 'download', ...closure, ...alone], {
-    cwd: folder,
-    timeoutMs: 600_000,
-  })
-  return (await readdir(folder)).filter((name) => name.endsWith('.deb')).map((name) => join(folder, name))
+  return closure
 }

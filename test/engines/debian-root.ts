@@ -1,7 +1,8 @@
 import { lstat, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { cacheFolder, exists, once } from './cache-folder.ts'
+import { architectureOf, type Architecture } from './architecture.ts'
+import { cacheFolder, exists, once, openCacheFolder } from './cache-folder.ts'
 import { downloadPackages, type DebianPackages } from './debian-apt.ts'
 import { progress } from './progress.ts'
 import { runCommand } from './run-command.ts'
@@ -20,13 +21,20 @@ export interface DebianRootOptions extends DebianPackages {
   readonly prune?: readonly string[]
   /** Programs that other programs of the tree start by themselves: these too must come up with the tree's loader. */
   readonly startedByOthers?: readonly string[]
+  /** Programs that start themselves again by the name that they were started with. Needs the loader of glibc 2.33. */
+  readonly startedByThemselves?: readonly string[]
+  /** Whether another account must be able to read it. */
+  readonly isOpen?: boolean
 }
 
 const NOBODY_READS = ['doc', 'man', 'info', 'locale', 'lintian', 'bash-completion'].map(
   (name) => `usr/share/${name}`,
 )
-const LIBRARIES = ['lib/x86_64-linux-gnu', 'usr/lib/x86_64-linux-gnu', 'lib', 'usr/lib', 'lib64', 'usr/lib64']
-const LOADER = 'ld-linux-x86-64.so.2'
+
+/** Where a tree of this architecture has its libraries, and one of them the loader. */
+export function libraryFolders({ triplet }: Architecture): readonly string[] {
+  return [`lib/${triplet}`, `usr/lib/${triplet}`, 'lib', 'usr/lib', 'lib64', 'usr/lib64']
+}
 
 /**
  * Packages of any Debian suite with everything they depend on, libc included, unpacked into the cache.
@@ -34,7 +42,24 @@ const LOADER = 'ld-linux-x86-64.so.2'
  * Needs apt, dpkg-deb and Debian's keyring; needs no root, installs nothing, starts nothing.
  */
 export async function debianRoot(options: DebianRootOptions): Promise<DebianRoot> {
-  const path = await once(cacheFolder(options.name), async (draft) => {
+  const { architecture = architectureOf() } = options
+  const path = await debianTree(options, async (draft) => {
+    const words = (await loaderWords(draft, architecture))('$root')
+    for (const program of options.startedByOthers ?? []) await wrap(draft, program, words)
+    for (const program of options.startedByThemselves ?? [])
+      await wrap(draft, program, [...words, '--argv0', `$root/${program}`])
+  })
+  const words = await loaderWords(path, architecture)
+  return { path, program: (program) => [...words(path), join(path, program)] }
+}
+
+/** As {@link debianRoot}, for packages whose programs nothing here starts. `finish` may change the tree. */
+export async function debianTree(
+  options: DebianRootOptions,
+  finish: (draft: string) => Promise<void>,
+): Promise<string> {
+  const folder = options.isOpen === true ? openCacheFolder(options.name) : cacheFolder(options.name)
+  return once(folder, async (draft) => {
     const archives = join(draft, 'archives')
     const packages = await downloadPackages(options, archives)
     progress(`unpacking ${packages.length} Debian packages for ${options.name}`)
@@ -44,33 +69,34 @@ export async function debianRoot(options: DebianRootOptions): Promise<DebianRoot
       ...[...NOBODY_READS, 'usr/include', ...(options.prune ?? [])].map((p) => join(draft, p)),
     ]
     for (const part of unwanted) await rm(part, { recursive: true, force: true })
-    for (const program of options.startedByOthers ?? []) await wrap(draft, program)
+    await finish(draft)
   })
-  const words = await loaderWords(path)
-  return { path, program: (program) => [...words(path), join(path, program)] }
 }
 
 /** What must stand before a program of the tree, for a tree that is at `root` when it runs. */
-async function loaderWords(tree: string): Promise<(root: string) => [string, ...string[]]> {
-  const folders = await keep(LIBRARIES, (folder) => exists(join(tree, folder)))
+export async function loaderWords(
+  tree: string,
+  architecture: Architecture,
+): Promise<(root: string) => [string, ...string[]]> {
+  const { loader } = architecture
+  const folders = await keep(libraryFolders(architecture), (folder) => exists(join(tree, folder)))
   // Some releases have the loader twice, once as a link to an absolute path, which is the machine's own loader.
-  const [home] = await keep(folders, async (folder) => isFile(join(tree, folder, LOADER)))
-  if (home === undefined) throw new Error(`${tree} has no ${LOADER}`)
+  const [home] = await keep(folders, async (folder) => isFile(join(tree, folder, loader)))
+  if (home === undefined) throw new Error(`${tree} has no ${loader}`)
   return (root) => {
     const libraryPath = folders.map((folder) => `${root}/${folder}`).join(':')
-    return [`${root}/${home}/${LOADER}`, '--library-path', libraryPath]
+    return [`${root}/${home}/${loader}`, '--library-path', libraryPath]
   }
 }
 
 /** Puts a script in the program's place. The script finds the tree from its own place: the draft will be moved. */
-async function wrap(tree: string, program: string): Promise<void> {
+async function wrap(tree: string, program: string, words: readonly string[]): Promise<void> {
   await rename(join(tree, program), join(tree, `${program}.real`))
   const up = program.split('/').slice(1).fill('..').join('/')
-  const words = (await loaderWords(tree))('$root').map((word) => `"${word}"`)
   const script = [
     '#!/bin/sh',
     `root=$(cd "$(dirname "$(readlink -f "$0")")/${up}" && pwd)`,
-    `exec ${words.join(' ')} "$root/${program}.real" "$@"`,
+    `exec ${words.map((word) => `"${word}"`).join(' ')} "$root/${program}.real" "$@"`,
   ]
   await writeFile(join(tree, program), `${script.join('\n')}\n`, { mode: 0o755 })
 }

@@ -1,6 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { architectureOf } from './architecture.ts'
 import { exists } from './cache-folder.ts'
 import { debianRoot } from './debian-root.ts'
 import type { MysqlPrograms } from './mysql-programs.ts'
@@ -73,7 +74,7 @@ export async function downloadedMariadb(): Promise<DownloadedMariadb> {
     suite: 'bookworm',
     packages: ['mariadb-server-core', 'galera-4'],
     alone: ['mariadb-server'], // for its plugins
-    prune: ['usr/bin', 'usr/lib/x86_64-linux-gnu/gconv'],
+    prune: ['usr/bin', `usr/lib/${architectureOf().triplet}/gconv`],
   })
   const share = await shareFolder(path)
   const [command, ...leadingArgs] = program('usr/sbin/mariadbd')

