@@ -1,9 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-import { UUID, type Db, type Document, type MongoClient } from 'mongodb'
+import { UUID, type Document, type MongoClient } from 'mongodb'
 
-import { isSql } from '../../src/core/statement.ts'
-import { registry } from '../../src/registry.ts'
 import type { Engine, Server } from './engine.ts'
 import { connectMongodb } from './mongodb-client.ts'
 import { openMongodbSession, type MongodbSession } from './mongodb-session.ts'
@@ -15,7 +13,6 @@ export async function connectToMongodb(server: Server): Promise<Engine> {
   const database = databaseName()
   const url = intoMongodbDatabase(server.url, database)
   const observer = await connectMongodb(server.url, { appName: `${database}-observer` })
-  await makeCollections(observer.db(database))
   const opened = new Set<MongodbSession>()
   const admin = observer.db('admin')
   const killAll = async (ids: readonly UUID[]): Promise<void> =>
@@ -45,17 +42,6 @@ export async function connectToMongodb(server: Server): Promise<Engine> {
       await observer.db(database).dropDatabase()
       await observer.close()
     },
-  }
-}
-
-/**
- * The Windows server falls over under Wine, now and then, when several clients make one collection at the same time:
- * what Holdfast would make on demand is made beforehand, as a migration would.
- */
-async function makeCollections(db: Db): Promise<void> {
-  const { lease, once } = registry.mongodb
-  for (const statement of [...lease.schema, ...once.schema]) {
-    if (!isSql(statement)) await db.command(statement.command)
   }
 }
 

@@ -43,6 +43,7 @@ export async function startMongod(mongod: Mongod, origin: Origin): Promise<Start
       args: [...words, ...place, ...settings, ...mongod.args],
       env,
       folder,
+      readyWithinMs: 120_000, // under an emulator it takes long
       url: `mongodb://${address}/?directConnection=true`,
       version: (url) => initiatedVersion(url, address),
     })

@@ -35,7 +35,8 @@ function asWeAre(words: readonly string[]): Unprivileged {
   return { words, give: async () => {}, checkReads: async () => {} }
 }
 
-const asNobody: Unprivileged = {
+/** Under an account that owns nothing. */
+export const asNobody: Unprivileged = {
   words: NOBODY,
   give: async (folder) => void (await runCommand('chown', ['-R', 'nobody:nogroup', folder])),
   checkReads: async (file) => {
