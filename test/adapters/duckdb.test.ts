@@ -1,9 +1,9 @@
-import { DuckDBInstance } from '@duckdb/node-api'
 import { beforeAll, expect, test } from 'vitest'
 
 import { sessions } from '../../src/adapters/duckdb.ts'
 import { classifyError } from '../../src/classify.ts'
 import type { Session } from '../../src/core/session.ts'
+import { loadDuckdb } from '../engines/duckdb-driver.ts'
 import { describeEngines, type EngineContext } from '../engines/use.ts'
 
 describeEngines(specs, { only: ['duckdb'] })
@@ -11,7 +11,7 @@ describeEngines(specs, { only: ['duckdb'] })
 function specs(context: EngineContext): void {
   let open: () => Promise<Session>
   beforeAll(async () => {
-    const instance = await DuckDBInstance.fromCache(context.engine.server.url)
+    const instance = await (await loadDuckdb()).DuckDBInstance.fromCache(context.engine.server.url)
     open = () => sessions(instance).open()
     const session = await open()
     for (const statement of context.kind.sample.setUp) await session.run(statement)

@@ -1,4 +1,3 @@
-import { DuckDBInstance } from '@duckdb/node-api'
 import Database from 'better-sqlite3'
 import { Kysely, MysqlDialect, PostgresDialect, SqliteDialect, type Dialect } from 'kysely'
 import { MongoClient } from 'mongodb'
@@ -13,6 +12,7 @@ import * as mongodbAdapter from '../../src/adapters/mongodb.ts'
 import * as mysql2Adapter from '../../src/adapters/mysql2.ts'
 import * as pgAdapter from '../../src/adapters/pg.ts'
 import type { Sessions } from '../../src/core/session.ts'
+import { loadDuckdb } from '../engines/duckdb-driver.ts'
 
 /** One adapter over one kind of source, and the engines that it reaches. */
 export interface Subject {
@@ -64,7 +64,7 @@ export const subjects: readonly Subject[] = [
     engines: ['duckdb'],
     connect: async (url) => ({
       // the instance of the cache is the engine's own, which closes it
-      sessions: duckdbAdapter.sessions(await DuckDBInstance.fromCache(url)),
+      sessions: duckdbAdapter.sessions(await (await loadDuckdb()).DuckDBInstance.fromCache(url)),
       close: async () => {},
     }),
   },

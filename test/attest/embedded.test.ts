@@ -2,13 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { DuckDBInstance } from '@duckdb/node-api'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import * as duckdbAdapter from '../../src/adapters/duckdb.ts'
 import * as sqliteAdapter from '../../src/adapters/better-sqlite3.ts'
 import { joinLocks } from '../../src/locks.ts'
+import { loadDuckdb } from '../engines/duckdb-driver.ts'
+import { describeEngines } from '../engines/use.ts'
 import { findingIn, idsIn, observedIn, type Attestation } from './stage.ts'
 
 let folder = ''
@@ -82,9 +83,11 @@ describe('SQLite', () => {
   })
 })
 
-describe('DuckDB', () => {
+describeEngines(onDuckdb, { only: ['duckdb'] })
+
+function onDuckdb(): void {
   const attest = async (path: string, settings: Record<string, string> = {}): Promise<Attestation> => {
-    const instance = await DuckDBInstance.create(path, settings)
+    const instance = await (await loadDuckdb()).DuckDBInstance.create(path, settings)
     try {
       return await joinLocks(duckdbAdapter.sessions(instance), ['duckdb']).attest()
     } finally {
@@ -100,4 +103,4 @@ describe('DuckDB', () => {
     expect(readOnly.findings[0]).toMatchObject({ id: 'read-only', severity: 'error' })
     expect(observedIn(readOnly)).toMatchObject({ lease: 'refused', advisory: 'refused' })
   })
-})
+}

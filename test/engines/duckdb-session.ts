@@ -1,16 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-import {
-  BIGINT,
-  DuckDBBlobValue,
-  DuckDBTimestampTZValue,
-  ResultReturnType,
-  type DuckDBConnection,
-  type DuckDBType,
-  type DuckDBValue,
-} from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBType, DuckDBValue } from '@duckdb/node-api'
 
 import { isSql, type Row, type Value } from '../../src/core/statement.ts'
+import type { Duckdb } from './duckdb-driver.ts'
 import type { EngineSession } from './engine.ts'
 
 export interface DuckdbSession extends EngineSession {
@@ -18,11 +11,11 @@ export interface DuckdbSession extends EngineSession {
 }
 
 /** One connection as tests use it. */
-export function openDuckdbSession(connection: DuckDBConnection, id: string): DuckdbSession {
+export function openDuckdbSession(driver: Duckdb, connection: DuckDBConnection, id: string): DuckdbSession {
   const running = new Set<Promise<unknown>>()
   let isOpen = true
   const query = (sql: string, params: readonly Value[] = []): Promise<readonly Row[]> => {
-    const rows = ask(connection, sql, params)
+    const rows = ask(driver, connection, { sql, params })
     running.add(rows)
     rows.catch(() => {}).finally(() => running.delete(rows))
     return rows
@@ -51,16 +44,16 @@ export function openDuckdbSession(connection: DuckDBConnection, id: string): Duc
 }
 
 async function ask(
+  driver: Duckdb,
   connection: DuckDBConnection,
-  sql: string,
-  params: readonly Value[],
+  { sql, params }: { readonly sql: string; readonly params: readonly Value[] },
 ): Promise<readonly Row[]> {
   // by number, not as a list: only so may a type be left to the driver
-  const values = Object.fromEntries(params.map((value, index) => [index + 1, toDuckdb(value)]))
-  const types = Object.fromEntries(params.map((value, index) => [index + 1, typeOf(value)]))
+  const values = Object.fromEntries(params.map((value, index) => [index + 1, toDuckdb(driver, value)]))
+  const types = Object.fromEntries(params.map((value, index) => [index + 1, typeOf(driver, value)]))
   const reader = await connection.runAndReadAll(sql, values, types)
   // a changing statement answers with a row that counts, where others have none
-  return reader.returnType === ResultReturnType.QUERY_RESULT ? reader.getRowObjectsJS() : []
+  return reader.returnType === driver.ResultReturnType.QUERY_RESULT ? reader.getRowObjectsJS() : []
 }
 
 /** DuckDB lists no transactions, but each statement outside of one has a number of its own. */
@@ -75,12 +68,12 @@ async function hasTransaction(query: (sql: string) => Promise<readonly Row[]>): 
   }
 }
 
-function toDuckdb(value: Value): DuckDBValue {
-  if (value instanceof Date) return new DuckDBTimestampTZValue(BigInt(value.getTime()) * 1000n)
-  return value instanceof Uint8Array ? new DuckDBBlobValue(value) : value
+function toDuckdb(driver: Duckdb, value: Value): DuckDBValue {
+  if (value instanceof Date) return new driver.DuckDBTimestampTZValue(BigInt(value.getTime()) * 1000n)
+  return value instanceof Uint8Array ? new driver.DuckDBBlobValue(value) : value
 }
 
 /** The driver takes every bigint for a HUGEINT; what it makes of other values is right. */
-function typeOf(value: Value): DuckDBType | undefined {
-  return typeof value === 'bigint' && value === BigInt.asIntN(64, value) ? BIGINT : undefined
+function typeOf(driver: Duckdb, value: Value): DuckDBType | undefined {
+  return typeof value === 'bigint' && value === BigInt.asIntN(64, value) ? driver.BIGINT : undefined
 }

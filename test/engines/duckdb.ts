@@ -2,8 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 
-import { DuckDBInstance, version } from '@duckdb/node-api'
-
+import { loadDuckdb } from './duckdb-driver.ts'
 import { openDuckdbSession, type DuckdbSession } from './duckdb-session.ts'
 import { embeddedSource } from './embedded-source.ts'
 import type { Engine, EngineKind, EngineSample, Server } from './engine.ts'
@@ -15,8 +14,9 @@ import { databaseName } from './own-database.ts'
  */
 async function connect(server: Server): Promise<Engine> {
   const file = join(server.url, `${databaseName()}.duckdb`)
+  const driver = await loadDuckdb()
   // from the cache: two instances of one file would know nothing of each other, although both open without an error
-  const instance = await DuckDBInstance.fromCache(file)
+  const instance = await driver.DuckDBInstance.fromCache(file)
   const open = new Map<string, DuckdbSession>()
   let opened = 0
   return {
@@ -25,7 +25,7 @@ async function connect(server: Server): Promise<Engine> {
     isWaiting: () => turn(false), // who asks in a loop must let the rest of this process go on
     open: async () => {
       const id = `connection ${(opened += 1)}` // DuckDB gives no name to a connection
-      const session = openDuckdbSession(await instance.connect(), id)
+      const session = openDuckdbSession(driver, await instance.connect(), id)
       open.set(id, session)
       return session
     },
@@ -61,7 +61,12 @@ const sample: EngineSample = {
 
 const duckdb: EngineKind = {
   name: 'duckdb',
-  sources: [embeddedSource({ engine: 'duckdb', version: () => version().replace(/^v/, '') })],
+  sources: [
+    embeddedSource({
+      engine: 'duckdb',
+      version: async () => (await loadDuckdb()).version().replace(/^v/, ''),
+    }),
+  ],
   connect,
   sample,
 }

@@ -11,15 +11,10 @@ export function embeddedSource({ engine, version }: EmbeddedOptions): Source {
   return {
     origin: 'embedded',
     start: async () => {
+      const found = await version() // first: it fails where the driver's own library does not load
       const folder = await privateFolder(engine)
       return {
-        server: {
-          engine,
-          version: await version(),
-          origin: 'embedded',
-          url: folder.path,
-          folder: folder.path,
-        },
+        server: { engine, version: found, origin: 'embedded', url: folder.path, folder: folder.path },
         stop: folder.remove,
       }
     },

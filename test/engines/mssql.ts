@@ -52,7 +52,7 @@ const mssql: EngineKind = {
       ready: mssqlVersion,
     }),
     {
-      origin: 'download',
+      origin: 'installed',
       start: async () => ({
         unavailable: 'SQL Server cannot be run without a container runtime or HOLDFAST_MSSQL_URL',
       }),

@@ -17,10 +17,19 @@ export function startTime(pid) {
   return fields === undefined || fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19]
 }
 
+/** None on a system without /proc, where we start no servers. */
 function allPids() {
-  return readdirSync('/proc')
+  return namesIn('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
+}
+
+function namesIn(folder) {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
 }
 
 export function withDescendants(root) {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { EngineKind, Origin, Source, StartedServer } from './engine.ts'
 import { namedIn } from './engine-list.ts'
 import { describeRefusals, startEngine } from './sources.ts'
-import { checkRequired } from './start-engines.ts'
+import { checkRequired, report, startNamed } from './start-engines.ts'
 import { urlSource } from './url-source.ts'
 
 beforeEach(() => vi.stubEnv('HOLDFAST_ORIGIN', ''))
@@ -64,4 +64,27 @@ test('a required engine that is missing fails the run with its name and every re
   }
   expect(() => checkRequired(['some'], [start])).toThrow(/some: container: closed; download: broken/)
   expect(() => checkRequired([], [start])).not.toThrow()
+})
+
+test.each(['darwin', 'win32'])(
+  'on %s no server runs as a process of ours, and the reason says so',
+  async (platform) => {
+    const all = kind(working('installed'), working('download'), closed('container'))
+    const { started, refusals } = await startEngine(all, () => true, platform)
+    expect(started).toBeUndefined()
+    expect(describeRefusals(refusals)).toBe(
+      `installed: servers run as processes of ours on Linux only, not on ${platform}; ` +
+        `download: servers run as processes of ours on Linux only, not on ${platform}; container: closed`,
+    )
+    for (const origin of ['url', 'container', 'embedded'] as const)
+      expect((await startEngine(kind(working(origin)), () => true, platform)).started?.server.origin).toBe(
+        origin,
+      )
+  },
+)
+
+test('an engine whose file does not load is not there, and says why', async () => {
+  const start = await startNamed('some', () => Promise.reject(new Error('no native binding')))
+  expect(report(start)).toEqual({ name: 'some', reason: 'its driver does not load: no native binding' })
+  expect(() => checkRequired(['some'], [start])).toThrow(/some: its driver does not load: no native binding/)
 })

@@ -23,6 +23,7 @@ export interface Found {
 export async function startEngine(
   kind: EngineKind,
   isWanted: (source: Source) => boolean = () => true,
+  platform: string = process.platform,
 ): Promise<Found> {
   const asked = process.env.HOLDFAST_ORIGIN ?? ''
   const only = asked === '' ? undefined : asked.split(',')
@@ -31,6 +32,10 @@ export async function startEngine(
     const { origin } = source
     if (only !== undefined && origin !== 'embedded' && !only.includes(origin)) {
       refusals.push({ origin, reason: `HOLDFAST_ORIGIN asks for ${only.join(', ')}` })
+      continue
+    }
+    if (runsProcess(origin) && platform !== 'linux') {
+      refusals.push({ origin, reason: `servers run as processes of ours on Linux only, not on ${platform}` })
       continue
     }
     try {
@@ -43,6 +48,11 @@ export async function startEngine(
     }
   }
   return { refusals }
+}
+
+/** Whether the server is a process of ours. These are watched and ended through what only Linux tells of processes. */
+function runsProcess(origin: Origin): boolean {
+  return origin === 'installed' || origin === 'download'
 }
 
 /** All refusals in one line. */

@@ -1,5 +1,6 @@
 import type { Server } from './engine.ts'
 import { engineNames, loadEngine, namedIn } from './engine-list.ts'
+import { OBTAINABLE, obtainableEngines } from './obtainable.ts'
 import { messageOf } from './run-command.ts'
 import { describeRefusals, startEngine, type Found } from './sources.ts'
 
@@ -26,13 +27,16 @@ export async function startEngines(): Promise<readonly EngineStart[]> {
   const chosen = await namedIn('HOLDFAST_ENGINES')
   const names = await engineNames()
   return Promise.all(
-    names.map(async (name) => (chosen?.includes(name) === false ? leftOut(name) : startOne(name))),
+    names.map(async (name) => (chosen?.includes(name) === false ? leftOut(name) : startNamed(name))),
   )
 }
 
-async function startOne(name: string): Promise<EngineStart> {
+/** Starts one engine. A file of its that does not load is a reason why it is not there, and nobody else's trouble. */
+export async function startNamed(name: string, load: typeof loadEngine = loadEngine): Promise<EngineStart> {
   const before = performance.now()
-  const found = await loadEngine(name).then(startEngine).catch(notLoaded)
+  const found = await load(name)
+    .then((kind) => startEngine(kind))
+    .catch(notLoaded)
   return { name, ...found, tookMs: performance.now() - before }
 }
 
@@ -44,8 +48,9 @@ function leftOut(name: string): EngineStart {
   return { name, tookMs: 0, refusals: [{ reason: 'HOLDFAST_ENGINES leaves it out' }] }
 }
 
-/** The engines without which the run must fail, as `HOLDFAST_REQUIRE` names them. */
+/** The engines without which the run must fail, as `HOLDFAST_REQUIRE` names them, or all that can be had. */
 export async function requiredEngines(): Promise<readonly string[]> {
+  if (process.env.HOLDFAST_REQUIRE === OBTAINABLE) return obtainableEngines()
   return (await namedIn('HOLDFAST_REQUIRE')) ?? []
 }
 

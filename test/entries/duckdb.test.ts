@@ -1,10 +1,11 @@
-import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { beforeAll, expect, test } from 'vitest'
 
 import { RetryableTransactionError } from '../../src/core/errors.ts'
 import { createLocks } from '../../src/entries/duckdb.ts'
 import type { Locks } from '../../src/locks.ts'
 import { registry } from '../../src/registry.ts'
+import { loadDuckdb } from '../engines/duckdb-driver.ts'
 import { describeEngines, type EngineContext } from '../engines/use.ts'
 import { caught, gate } from './stage.ts'
 import { counterOf } from './subject.ts'
@@ -17,7 +18,7 @@ function specs(context: EngineContext): void {
   let instance: DuckDBInstance
   let locks: Locks<DuckDBConnection, 'duckdb'>
   beforeAll(async () => {
-    instance = await DuckDBInstance.fromCache(context.engine.server.url)
+    instance = await (await loadDuckdb()).DuckDBInstance.fromCache(context.engine.server.url)
     locks = createLocks(instance)
     const session = await context.engine.open()
     for (const statement of context.kind.sample.setUp) await session.run(statement)

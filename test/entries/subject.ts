@@ -1,4 +1,4 @@
-import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
+import type { DuckDBConnection } from '@duckdb/node-api'
 import Database from 'better-sqlite3'
 import { MongoClient, type ClientSession, type Db } from 'mongodb'
 import mysql from 'mysql2/promise'
@@ -11,6 +11,7 @@ import { createLocks as mongodb, type MongodbTransaction } from '../../src/entri
 import { createLocks as mysql2 } from '../../src/entries/mysql2.ts'
 import { createLocks as pgLocks } from '../../src/entries/pg.ts'
 import type { Locks } from '../../src/locks.ts'
+import { loadDuckdb } from '../engines/duckdb-driver.ts'
 import type { Engine } from '../engines/engine.ts'
 
 /** One way into the library, and the engines that it reaches. */
@@ -95,7 +96,7 @@ const onDuckdb: Subject<DuckDBConnection> = {
   engines: ['duckdb'],
   connect: async (url) => ({
     // the instance of the cache is the engine's own, which closes it
-    locks: duckdb(await DuckDBInstance.fromCache(url)),
+    locks: duckdb(await (await loadDuckdb()).DuckDBInstance.fromCache(url)),
     increment: (tx) => tx.run(increment),
     read: async (tx) => Number((await tx.runAndReadAll(read)).getRowObjectsJS()[0]?.n),
     kill: async (tx) => tx.disconnectSync(),

@@ -2,7 +2,9 @@ import type { EngineName } from '../words.ts'
 import type { Tap } from './tap.ts'
 
 /** The driver of each engine, which is loaded when a program first runs on it. */
-const drivers: Readonly<Partial<Record<EngineName, () => Promise<{ readonly openTap: () => Tap }>>>> = {
+const drivers: Readonly<
+  Partial<Record<EngineName, () => Promise<{ readonly openTap: () => Tap | Promise<Tap> }>>>
+> = {
   postgres: () => import('./pg.ts'),
   mysql: () => import('./mysql2.ts'),
   mariadb: () => import('./mysql2.ts'),

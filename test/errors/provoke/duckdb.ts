@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
+import type { DuckDBConnection } from '@duckdb/node-api'
 
+import { loadDuckdb } from '../../engines/duckdb-driver.ts'
 import { openDuckdbSession, type DuckdbSession } from '../../engines/duckdb-session.ts'
 import { databaseName } from '../../engines/own-database.ts'
 import type { Expected, Provocations, Scenario } from '../scenario.ts'
@@ -44,9 +45,10 @@ const harmless = (key: string): Expected => ({ kind: 'other', transaction: 'open
 
 /** A session whose connection the test has in its hand as well. */
 async function rawSession(stage: Stage): Promise<{ connection: DuckDBConnection; session: DuckdbSession }> {
-  const instance = await DuckDBInstance.fromCache(stage.engine.server.url)
+  const driver = await loadDuckdb()
+  const instance = await driver.DuckDBInstance.fromCache(stage.engine.server.url)
   const connection = await instance.connect()
-  const session = openDuckdbSession(connection, 'raw')
+  const session = openDuckdbSession(driver, connection, 'raw')
   stage.afterwards(() => session.close())
   return { connection, session }
 }
@@ -195,7 +197,7 @@ const scenarios: readonly Scenario[] = [
         await ended
       })
       await once(child.stdout, 'data')
-      return { error: await errorOf(DuckDBInstance.create(file)) }
+      return { error: await errorOf((await loadDuckdb()).DuckDBInstance.create(file)) }
     },
   },
   ...closedHandles,
@@ -203,7 +205,7 @@ const scenarios: readonly Scenario[] = [
     name: 'a connection of a database that was closed',
     expect: { kind: 'connection-lost', transaction: 'unknown', key: 'Failed to connect: instance closed' },
     run: async () => {
-      const instance = await DuckDBInstance.create(':memory:')
+      const instance = await (await loadDuckdb()).DuckDBInstance.create(':memory:')
       instance.closeSync()
       return { error: await errorOf((async () => instance.connect())()) }
     },

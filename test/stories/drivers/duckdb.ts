@@ -1,7 +1,8 @@
-import { DuckDBInstance, type DuckDBConnection, type DuckDBValue } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api'
 
 import type { Row, Value } from '../../../src/core/statement.ts'
 import { createLocks } from '../../../src/entries/duckdb.ts'
+import { loadDuckdb } from '../../engines/duckdb-driver.ts'
 import type { Driver } from '../shop.ts'
 import { sqlStore } from '../sql-store.ts'
 
@@ -24,7 +25,7 @@ export const driver: Driver<DuckDBConnection> = {
   refusesUnknownTable: true,
   canBeClosed: false, // the instance belongs to everybody who has it from the cache
   connect: async (url) => {
-    const instance = await DuckDBInstance.fromCache(url)
+    const instance = await (await loadDuckdb()).DuckDBInstance.fromCache(url)
     const own = await instance.connect()
     openShops(url, 1)
     const run = async (
