@@ -17,6 +17,7 @@ import { describeEngines } from './engines/use.ts'
 
 const run = promisify(execFile)
 const project = fileURLToPath(root)
+const shell = process.platform === 'win32' // npm is a script there
 const { fences } = await readPage('README.md')
 const drivers: Readonly<Record<string, string>> = { sqlite: 'better-sqlite3', postgres: 'pg' }
 
@@ -24,12 +25,15 @@ describe('a newcomer, in an empty folder', () => {
   let folder = ''
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'holdfast-newcomer-'))
-    const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: project })
+    const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], {
+      cwd: project,
+      shell,
+    })
     const tarball = join(folder, stdout.trim().split('\n').at(-1) ?? '')
     await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n')
-    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], { cwd: folder })
+    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], { cwd: folder, shell })
     for (const driver of Object.values(drivers))
-      await symlink(join(project, 'node_modules', driver), join(folder, 'node_modules', driver))
+      await symlink(join(project, 'node_modules', driver), join(folder, 'node_modules', driver), 'junction')
   }, 120_000)
   afterAll(() => rm(folder, { recursive: true, force: true }))
 

@@ -36,7 +36,7 @@ export async function installElsewhere(): Promise<Installation> {
     install: async (name, from) => {
       const place = join(folder, 'node_modules', name)
       await mkdir(dirname(place), { recursive: true })
-      await symlink(from, place)
+      await symlink(from, place, 'junction')
     },
     remove: () => rm(folder, { recursive: true, force: true }),
   }

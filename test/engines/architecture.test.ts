@@ -35,7 +35,7 @@ test('a machine that servers can be downloaded for is one of Linux, on x64 or ar
 
 test('machines of different kinds share nothing in a cache', () => {
   vi.stubEnv('HOLDFAST_ENGINES_CACHE', '/shared')
-  const own = `/shared/${process.platform}-${process.arch}/apt`
+  const own = join('/shared', `${process.platform}-${process.arch}`, 'apt')
   expect(cacheFolder('apt')).toBe(own)
   expect(openCacheFolder('apt')).toBe(own)
 })

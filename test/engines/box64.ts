@@ -1,5 +1,5 @@
 import { cp, readdir, rm, symlink } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join } from 'node:path/posix'
 
 import { architectures } from './architecture.ts'
 import { exists } from './cache-folder.ts'

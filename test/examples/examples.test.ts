@@ -28,7 +28,7 @@ test('a fresh clone needs no build: one command runs a story', { timeout: 60_000
   try {
     for (const part of ['src', 'examples', 'package.json', 'tsconfig.json'])
       await cp(new URL(part, root), join(clone, part), { recursive: true })
-    await symlink(fileURLToPath(new URL('node_modules', root)), join(clone, 'node_modules'))
+    await symlink(fileURLToPath(new URL('node_modules', root)), join(clone, 'node_modules'), 'junction')
     const { stdout, stderr } = await runTsxIn(clone, 'examples/quota.ts')
     expect({ stdout, stderr }).toEqual({
       stdout: told.find(({ story }) => story === 'quota')?.withLock,

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 
 import Database from 'better-sqlite3'
 
@@ -51,7 +52,7 @@ function createTables(file: string): void {
 
 /** Starts a worker and waits until it is ready. Gives what lets it go. */
 async function startWorker(order: Order, loader: string): Promise<() => Promise<WorkerReport>> {
-  const program = new URL('worker.ts', import.meta.url).pathname
+  const program = fileURLToPath(new URL('worker.ts', import.meta.url))
   const child = spawn(process.execPath, ['--import', loader, program, JSON.stringify(order)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
