@@ -89,7 +89,7 @@ async function compareIn(bench: Bench, one: Shape): Promise<readonly Section[]> 
         file: join(folder, 'db'),
         processes: bench.isQuick ? 2 : 4,
         waiters: 1,
-        windowMs,
+        part: { windowMs },
         thinkMs,
         restMs,
         loader,

@@ -4,15 +4,14 @@ import { fileURLToPath } from 'node:url'
 
 import Database from 'better-sqlite3'
 
-import type { Gaps } from './gaps.ts'
-import type { Order, Way, WorkerReport } from './worker.ts'
+import type { Order, Part, Way, WorkerReport } from './worker.ts'
 
 export interface Contest {
   readonly way: Way
   readonly file: string
   readonly processes: number
   readonly waiters: number
-  readonly windowMs: number
+  readonly part: Part
   readonly thinkMs?: number
   readonly restMs?: number
   /** What lets Node run TypeScript. One that adds code of its own slows down what is measured. @default tsx */
@@ -23,23 +22,25 @@ export interface Outcome {
   readonly reports: readonly WorkerReport[]
   /** The value that every transaction has added one to. */
   readonly counter: number
-  readonly journalRows: number
-  /** What the event loop of a process that only looked on had to bear from the machine. */
-  readonly bystander: Gaps
+  /** For each process, which of its waiters have added to it, one after another. */
+  readonly turns: readonly (readonly string[])[]
 }
 
-/** Lets several processes write to one database file for as long as the window is, all from the same moment on. */
+/** Lets several processes write to one database file until each has done its part, all from the same moment on. */
 export async function contest({ processes, loader = 'tsx', ...order }: Contest): Promise<Outcome> {
   createTables(order.file)
   const workers = await Promise.all(Array.from({ length: processes }, () => startWorker(order, loader)))
-  const look = await startWorker({ ...order, way: 'bystander', waiters: 1 }, loader)
-  const [bystander, ...reports] = await Promise.all([look, ...workers].map((go) => go()))
-  if (bystander === undefined) throw new Error('there is no bystander')
+  const reports = await Promise.all(workers.map((go) => go()))
   const database = new Database(order.file, { readonly: true })
   const { n } = database.prepare('select n from counter').get() as { n: number }
-  const { rows } = database.prepare('select count(*) as rows from journal').get() as { rows: number }
+  const journal = database.prepare('select waiter from journal order by n').pluck().all() as string[]
   database.close()
-  return { reports, counter: n, journalRows: rows, bystander: bystander.gaps }
+  const turns = new Map<string, string[]>()
+  for (const waiter of journal) {
+    const process = waiter.split('.')[0] ?? ''
+    turns.set(process, [...(turns.get(process) ?? []), waiter])
+  }
+  return { reports, counter: n, turns: [...turns.values()] }
 }
 
 function createTables(file: string): void {

@@ -5,18 +5,22 @@ import Database from 'better-sqlite3'
 
 import { createLocks } from '../../src/entries/better-sqlite3.ts'
 import { watchEventLoop, type Gaps } from './gaps.ts'
+import { watchSent, type Sent } from './sent.ts'
 
 /**
  * How a worker writes. `handles`: our locks, a handle for each transaction. `handle`: our locks, one handle for all.
- * `by-hand`: no locks of ours, but `busy_timeout`. `bystander`: not at all, it only shows how busy the machine is.
+ * `by-hand`: no locks of ours, but `busy_timeout`.
  */
-export type Way = 'handles' | 'handle' | 'by-hand' | 'bystander'
+export type Way = 'handles' | 'handle' | 'by-hand'
+
+/** When a waiter has done its part: after some time, or after some transactions. */
+export type Part = { readonly windowMs: number } | { readonly each: number }
 
 export interface Order {
   readonly file: string
   readonly way: Way
   readonly waiters: number
-  readonly windowMs: number
+  readonly part: Part
   /** What a transaction waits for between reading and writing, as one does that asks somebody else. @default 0 */
   readonly thinkMs?: number
   /** What a waiter does between two transactions. @default 0, not even the next round of the event loop */
@@ -24,12 +28,11 @@ export interface Order {
 }
 
 export interface WorkerReport {
-  /** Transactions that each waiter has finished within the window. */
+  /** Transactions that each waiter has finished. */
   readonly finished: readonly number[]
   /** The longest time that any one transaction took, its wait included. */
   readonly longestMs: number
-  /** How often each kind of BEGIN was sent, whether it succeeded or not. */
-  readonly begins: Readonly<Record<string, number>>
+  readonly sent: Sent
   /** What was repeated, or failed, and why. */
   readonly failures: readonly string[]
   readonly gaps: Gaps
@@ -38,15 +41,11 @@ export interface WorkerReport {
 }
 
 const order = JSON.parse(process.argv[2] ?? '') as Order
-const begins: Record<string, number> = {}
 const failures: string[] = []
+const { onHandle, seen } = watchSent()
 
 function open(): Database.Database {
-  const count = (sql: unknown): void => {
-    const text = String(sql)
-    if (text.startsWith('BEGIN')) begins[text] = (begins[text] ?? 0) + 1
-  }
-  const database = new Database(order.file, { timeout: 5000, verbose: count })
+  const database = new Database(order.file, { timeout: 5000, verbose: onHandle(5000) })
   database.pragma('synchronous = full') // the lock is held until the disk has answered
   return database
 }
@@ -79,10 +78,10 @@ function byHand(): Transact {
 }
 
 async function work(transact: Transact, waiter: string): Promise<{ finished: number; longestMs: number }> {
-  const end = performance.now() + order.windowMs
   let finished = 0
   let longestMs = 0
-  for (let now = performance.now(); now < end; now = performance.now()) {
+  const isDone = doneWith(order.part)
+  for (let now = performance.now(); !isDone(now); now = performance.now()) {
     await transact(waiter).then(
       () => (finished += 1),
       (error: unknown) => failures.push(String(error)),
@@ -93,6 +92,15 @@ async function work(transact: Transact, waiter: string): Promise<{ finished: num
   return { finished, longestMs }
 }
 
+function doneWith(part: Part): (now: number) => boolean {
+  if ('each' in part) {
+    let begun = 0
+    return () => (begun += 1) > part.each
+  }
+  const end = performance.now() + part.windowMs
+  return (now) => now >= end
+}
+
 // An application reads as well. Without a connection that stays, the last one to close would tidy the file up each time.
 const application = open()
 application.prepare('select n from counter').get()
@@ -100,7 +108,6 @@ const ways: Record<Way, () => Transact> = {
   handles: () => byLocks(open),
   handle: () => byLocks(application),
   'by-hand': byHand,
-  bystander: () => () => delay(1),
 }
 const transact = ways[order.way]()
 process.stdout.write('ready\n')
@@ -111,7 +118,7 @@ const results = await Promise.all(names.map((name) => work(transact, name)))
 const report: WorkerReport = {
   finished: results.map(({ finished }) => finished),
   longestMs: Math.max(...results.map(({ longestMs }) => longestMs)),
-  begins,
+  sent: seen(),
   failures,
   gaps: stop(),
   busyTimeoutMs: application.pragma('busy_timeout', { simple: true }) as number,
