@@ -10,7 +10,7 @@ export function endable<Tx extends object>(sessions: Sessions<Tx>, end: () => Pr
   const open = new Set<Session<Tx>>()
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
-    const why = new Error('the pool was closed')
+    const why = closed()
     await atMost(patienceMs, Promise.allSettled([...open].map((session) => session.destroy(why))))
     await atMost(patienceMs, end())
   }
@@ -20,12 +20,21 @@ export function endable<Tx extends object>(sessions: Sessions<Tx>, end: () => Pr
       open: async () => {
         // after the end the driver says in its own words that there is no connection to be had
         const session = await sessions.open()
+        if (closing !== undefined) {
+          const why = closed()
+          await session.destroy(why)
+          throw why
+        }
         open.add(session)
         return forgotten(session, () => open.delete(session))
       },
     },
     close: () => (closing ??= close()),
   }
+}
+
+function closed(): Error {
+  return new Error('the pool was closed')
 }
 
 /** The same session, which tells when it is given back. */

@@ -42,9 +42,7 @@ describeEngines((context) => {
     const opened = await openUrl(context.engine.server.url, 3)
     const all = await Promise.all([opened.sessions.open(), opened.sessions.open()])
     for (const session of all) await session.begin()
-    const started = performance.now()
     await opened.close()
-    expect(performance.now() - started).toBeLessThan(10_000)
     await until(async () => (await context.engine.leftovers()).length === 0, 'the end of both transactions')
   })
 

@@ -25,7 +25,8 @@ export const duckdb: Driver = {
     const { DuckDBInstance } = module as DuckdbModule
     // each instance is a handle of its own on a database that all of this process share
     const instance = await DuckDBInstance.fromCache(await ownFile(url))
-    return endable(sessions(instance), async () => instance.closeSync())
+    const { connect, close } = closable(instance)
+    return endable(sessions({ connect }), close)
   },
   failures: { ERR_DLOPEN_FAILED: 'driver' },
   scratch,
@@ -35,6 +36,24 @@ export const duckdb: Driver = {
       session,
       'SELECT table_name AS name FROM information_schema.tables WHERE table_catalog = current_database()',
     ),
+}
+
+/** Closing an instance while a connection to it is being made crashes the process (seen on 1.5.5), so that comes first. */
+function closable(instance: OwnInstance): DuckdbInstance & { readonly close: () => Promise<void> } {
+  const connecting = new Set<Promise<unknown>>()
+  return {
+    connect: () => {
+      const connection = instance.connect()
+      connecting.add(connection)
+      const forget = (): void => void connecting.delete(connection)
+      connection.then(forget, forget)
+      return connection
+    },
+    close: async () => {
+      while (connecting.size > 0) await Promise.allSettled(connecting)
+      instance.closeSync()
+    },
+  }
 }
 
 /** DuckDB also opens tables of other kinds, such as JSON, and says nothing. Its own files have a mark. */
