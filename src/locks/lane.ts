@@ -78,7 +78,8 @@ export function lengthOfLine(lane: string, lanes: Lanes = lanesOfThisProcess): n
 
 function whenPast(deadline: Deadline, late: () => void): NodeJS.Timeout | undefined {
   const remainingMs = deadline.remainingMs()
-  return Number.isFinite(remainingMs) ? setTimeout(late, remainingMs) : undefined
+  // Node cuts a time to whole milliseconds, and its clock too: a timer would fire a little too early
+  return Number.isFinite(remainingMs) ? setTimeout(late, Math.ceil(remainingMs) + 1) : undefined
 }
 
 function tooLate(): LockTimeoutError {

@@ -6,6 +6,7 @@ import { createLocks, sessions } from '../../src/entries/better-sqlite3.ts'
 import { registry } from '../../src/registry.ts'
 import type { EngineSession } from '../engines/engine.ts'
 import { describeEngines, type EngineContext } from '../engines/use.ts'
+import { watchSent } from '../sqlite-contention/sent.ts'
 import { caught } from './stage.ts'
 import { counterOf } from './subject.ts'
 
@@ -16,9 +17,13 @@ const target = counterOf('sqlite')
 function specs(context: EngineContext): void {
   let shared: Database.Database
   let other: EngineSession
+  let sent: ReturnType<typeof watchSent>
+  const open = (): Database.Database =>
+    new Database(context.engine.server.url, { timeout: 5000, verbose: sent.onHandle(5000) })
   beforeEach(async () => {
     other = await context.engine.open()
-    shared = new Database(context.engine.server.url)
+    sent = watchSent()
+    shared = open()
     shared.exec('create table if not exists counter (id integer primary key, n integer not null)')
     shared.exec('insert or replace into counter values (1, 0)')
   })
@@ -27,7 +32,6 @@ function specs(context: EngineContext): void {
     await other.close()
     expect(await context.engine.leftovers()).toEqual([])
   })
-  const open = (): Database.Database => new Database(context.engine.server.url)
   const increment = async (tx: Database.Database): Promise<unknown> =>
     tx.prepare('update counter set n = n + 1 where id = 1').run()
   const seen = (): unknown => shared.prepare('select n from counter where id = 1').pluck().get()
@@ -56,13 +60,10 @@ function specs(context: EngineContext): void {
     test('while another has the lock, the transaction waits without stopping the event loop, until its limit', async () => {
       const locks = create()
       await other.begin('immediate')
-      let turns = 0
-      const ticking = setInterval(() => (turns += 1), 10)
       const refused = await caught(locks.transaction(increment, { lockTimeoutMs: 300 }))
-      clearInterval(ticking)
       expect(refused).toBeInstanceOf(LockTimeoutError)
       expect(refused).toMatchObject({ cause: { code: 'SQLITE_BUSY' } })
-      expect(turns).toBeGreaterThan(10)
+      expect(sent.seen().texts).toEqual(['BEGIN IMMEDIATE, busy_timeout 0'])
       await other.rollback()
       await locks.transaction(increment)
       expect(seen()).toBe(1)

@@ -1,9 +1,11 @@
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 
 import { deadlineIn } from '../../src/core/deadline.ts'
 import { LockTimeoutError } from '../../src/core/errors.ts'
 import { takeTurn, type Lanes } from '../../src/locks/lane.ts'
 import { until } from '../engines/use.ts'
+
+afterEach(() => vi.useRealTimers())
 
 interface Patience {
   readonly timeoutMs?: number
@@ -89,14 +91,19 @@ test('an abort before or after the wait takes no place in the line', async () =>
 })
 
 test('whoever runs out of time in the middle gets a LockTimeoutError, and the others keep their order', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   const { lanes, turns, take } = newLane()
   const endFirst = await take('first')
   const second = take('second')
+  let isRefused = false
   const hasty = take('hasty', { timeoutMs: 30 })
   const fourth = take('fourth', { timeoutMs: 60_000 })
-  const began = performance.now()
+  hasty.catch(() => (isRefused = true))
+  await vi.advanceTimersByTimeAsync(30)
+  expect(isRefused).toBe(false)
+  await vi.advanceTimersByTimeAsync(1)
+  expect(isRefused).toBe(true)
   await expect(hasty).rejects.toBeInstanceOf(LockTimeoutError)
-  expect(performance.now() - began).toBeGreaterThan(25)
   endFirst()
   ;(await second)()
   ;(await fourth)()

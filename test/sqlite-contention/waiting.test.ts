@@ -39,21 +39,19 @@ describe.each(Object.keys(sources) as (keyof typeof sources)[])('%s', (name) => 
     await locks.transaction(async () => {})
   })
 
-  test('a lock timeout ends the wait for another process, about in time', async () => {
+  test('a lock timeout ends the wait for another process, and not before', async () => {
     other.exec('begin immediate')
     const tookMs = await timed(() => refusedWith(LockTimeoutError, { lockTimeoutMs: 200 }))
-    expect(tookMs).toBeGreaterThanOrEqual(199)
-    expect(tookMs).toBeLessThan(1000)
+    expect(tookMs).toBeGreaterThanOrEqual(200)
     other.exec('rollback')
     await increment()
     expect(counted()).toBe(1)
   })
 
-  test('a lock timeout ends the wait in the line of this process, about in time', async () => {
+  test('a lock timeout ends the wait in the line of this process, and not before', async () => {
     const { end, ended } = await holdTurn()
     const tookMs = await timed(() => refusedWith(LockTimeoutError, { lockTimeoutMs: 200 }))
-    expect(tookMs).toBeGreaterThanOrEqual(199)
-    expect(tookMs).toBeLessThan(1000)
+    expect(tookMs).toBeGreaterThanOrEqual(200)
     end()
     await ended
   })
@@ -75,27 +73,30 @@ describe.each(Object.keys(sources) as (keyof typeof sources)[])('%s', (name) => 
     expect(counted()).toBe(3)
   })
 
-  test('an abort ends the wait for another process at once', async () => {
+  test('an abort ends the wait for another process, which still has the lock', async () => {
     other.exec('begin immediate')
     const leaving = new AbortController()
     const waiting = increment(() => {}, { signal: leaving.signal })
     // the loop goes round while it waits: this timer fires although the lock stays held
     setTimeout(() => leaving.abort(new Error('no longer wanted')), 50)
-    const tookMs = await timed(() => expect(waiting).rejects.toThrow('no longer wanted'))
-    expect(tookMs).toBeLessThan(1000)
+    await expect(waiting).rejects.toThrow('no longer wanted')
     other.exec('rollback')
     await increment()
     expect(counted()).toBe(1)
   })
 
-  test('a long line of one process leaves the event loop its turns', async () => {
-    let rounds = 0
-    const timer = setInterval(() => (rounds += 1), 1)
-    const roundsAtEach: number[] = []
-    await Promise.all(Array.from({ length: 300 }, () => increment(() => roundsAtEach.push(rounds))))
-    clearInterval(timer)
+  test('a long line of one process leaves the event loop a round before each turn', async () => {
+    let round = 0
+    const count = (): void => {
+      round += 1
+      counting = setImmediate(count)
+    }
+    let counting = setImmediate(count)
+    const roundOfEach: number[] = []
+    await Promise.all(Array.from({ length: 300 }, () => increment(() => roundOfEach.push(round))))
+    clearImmediate(counting)
     expect(counted()).toBe(300)
-    expect(new Set(roundsAtEach).size).toBeGreaterThan(10)
+    expect(new Set(roundOfEach).size).toBe(300)
   })
 
   test('a read before the write cannot be overtaken, as it is after a plain BEGIN', async () => {

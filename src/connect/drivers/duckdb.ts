@@ -25,8 +25,8 @@ export const duckdb: Driver = {
     const { DuckDBInstance } = module as DuckdbModule
     // each instance is a handle of its own on a database that all of this process share
     const instance = await DuckDBInstance.fromCache(await ownFile(url))
-    const { connect, close } = closable(instance)
-    return endable(sessions({ connect }), close)
+    const own = closable(instance)
+    return endable(sessions(own), own.close)
   },
   failures: { ERR_DLOPEN_FAILED: 'driver' },
   scratch,
