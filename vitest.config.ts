@@ -4,8 +4,9 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/engines/setup.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // only against hanging: a machine may be ten times slower
+    testTimeout: 180_000,
+    hookTimeout: 300_000,
     pool: 'forks',
     maxWorkers: 2,
   },

@@ -8,7 +8,7 @@ import { BrokenLawError } from './broken-law.ts'
 import type { Client } from './subject.ts'
 
 /** What is left to do on a server may take it a moment after a client is told that all is done. */
-const withinMs = 5_000
+const withinMs = 15_000
 
 /** What a law has used, and nobody may hold any more. */
 export interface Used {

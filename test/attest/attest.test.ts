@@ -23,9 +23,9 @@ async function trialRows({ name, run }: Stage): Promise<number> {
 }
 
 describeAttest((stage) => {
-  test('what is claimed holds, what is not is refused, and nothing is left behind, in seconds', async () => {
+  test('what is claimed holds, what is not is refused, and nothing is left behind', async () => {
     const attestation = await stage.locks().attest()
-    const { capabilities, dialect, tookMs } = attestation
+    const { capabilities, dialect } = attestation
     expect(dialect).toBe(stage.name)
     expect(capabilities.map(({ capability }) => capability)).toEqual([
       ...categories,
@@ -39,7 +39,6 @@ describeAttest((stage) => {
     expect(observedIn(attestation)).toEqual(Object.fromEntries(expected))
     expect(capabilities.filter(({ detail }) => detail === '')).toEqual([])
     expect(idsIn(attestation)).not.toContain('unknown')
-    expect(tookMs).toBeLessThan(5000) // a tenth of it on a machine that does nothing else
     expect(await trialRows(stage)).toBe(0)
   })
 

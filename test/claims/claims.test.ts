@@ -133,16 +133,16 @@ function specs(stage: QueueStage): void {
 
   test("the time of a claim is counted by the server's clock, and ends by itself", async () => {
     await add(1)
-    await stage.shop.claims.claim(jobs, { visibilityMs: 1500 })
+    await stage.shop.claims.claim(jobs, { visibilityMs: 4000 })
     expect(await stage.shop.claims.claim(jobs)).toEqual([])
     await until(async () => (await stage.shop.claims.claim(jobs)).length === 1, 'the job again')
   })
 
   test('an extended claim keeps others away for longer', async () => {
     await add(1)
-    const [job] = await stage.shop.claims.claim(jobs, { visibilityMs: 1000 })
+    const [job] = await stage.shop.claims.claim(jobs, { visibilityMs: 20_000 })
     const before = (await rowOf(1))?.claimed_until ?? 0
-    await job?.extend(60_000)
+    await job?.extend(120_000)
     const after = (await rowOf(1))?.claimed_until ?? 0
     expect(after - before).toBeGreaterThan(50_000)
     await job?.extend()

@@ -56,9 +56,7 @@ describeEngines((context) => {
     await session.run(fixture.add('scratch', 1, 1))
     await second.begin()
     await second.run(fixture.read('scratch', 1))
-    const started = performance.now()
     await one.drop()
-    expect(performance.now() - started).toBeLessThan(15_000)
     expect((await places(context)).all).not.toContain(basename(one.database))
     await connected.close()
   })
@@ -155,11 +153,9 @@ describeEngines(
       const session = await connected.sessions.open()
       await session.begin()
       await server.stop()
-      const started = performance.now()
       const error = await refused('unreachable', one.drop())
       expect(error.message).toMatch(/holdfast_verify_[0-9a-f]{12} at .* could not be removed: cannot reach/)
-      expect(performance.now() - started).toBeLessThan(20_000)
-    }, 90_000)
+    })
 
     test('a server that stands still is given up, and the database can be dropped when it goes on', async () => {
       const server = await startPrivate(context.name)
@@ -167,13 +163,11 @@ describeEngines(
       const one = await openScratch(server.server.url)
       await one.connect(2)
       await server.freeze()
-      const started = performance.now()
       await refused('unreachable', one.drop())
-      expect(performance.now() - started).toBeLessThan(30_000)
       await server.thaw()
       await one.drop()
       await server.stop()
-    }, 90_000)
+    })
   },
   { only: ['postgres', 'mysql', 'mariadb', 'mongodb'] },
 )

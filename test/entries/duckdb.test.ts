@@ -71,14 +71,16 @@ function specs(context: EngineContext): void {
 
   test("an abort ends the work's own statement, and the next transaction works", async () => {
     const before = Number(await seen())
-    const signal = AbortSignal.timeout(100)
+    const leaving = new AbortController()
+    const reason = new Error('no longer wanted')
     let own: Promise<unknown> = Promise.resolve()
     const work = async (tx: DuckDBConnection): Promise<void> => {
       await increment(tx)
       own = caught(tx.run('select count(*) from range(100000000000)'))
+      setImmediate(() => leaving.abort(reason))
       await own
     }
-    expect(await caught(locks.transaction(work, { signal }))).toBe(signal.reason)
+    expect(await caught(locks.transaction(work, { signal: leaving.signal }))).toBe(reason)
     expect(await own).toBeInstanceOf(Error)
     await locks.transaction(increment)
     expect(await seen()).toBe(before + 1)

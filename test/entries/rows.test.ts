@@ -78,7 +78,6 @@ function specs(stage: Stage): void {
     expect(cause).toBeInstanceOf(Error)
     expect(cause).not.toBeInstanceOf(LockError)
     expect(waitedMs).toBeGreaterThan(900)
-    expect(waitedMs).toBeLessThan(10_000)
   })
 
   test('a second transaction that waits sees what the first has stored', async () => {

@@ -123,11 +123,10 @@ function specs(stage: Stage): void {
   test('no attempt starts that the budget does not allow', async () => {
     const { locks } = stage.entry
     const work = vi.fn<() => Promise<void>>(() => Promise.reject(lost()))
-    const began = performance.now()
-    const backoff = { baseMs: 60_000, capMs: 60_000, random: () => 0.5 }
-    await expect(locks.transaction(work, { budgetMs: 20_000, backoff })).rejects.toThrow('for the test')
+    // the pause, and the budget too, are longer than this test may take
+    const backoff = { baseMs: 3_600_000, capMs: 3_600_000, random: () => 0.5 }
+    await expect(locks.transaction(work, { budgetMs: 1_200_000, backoff })).rejects.toThrow('for the test')
     expect(work).toHaveBeenCalledTimes(1)
-    expect(performance.now() - began).toBeLessThan(10_000)
   })
 
   test("the work's own error is the one that is thrown when its connection is gone", async () => {

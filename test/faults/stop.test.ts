@@ -30,7 +30,7 @@ describe.skipIf(process.platform === 'win32')('a process that was stopped', () =
         if (held === null) throw new Error('a lease has a fence')
         old = { name: rowNames.lease(key), ...held }
         await elsewhere.signal('SIGSTOP')
-        lease = await shop.locks.lease(key, { wait: { timeoutMs: 10_000 } })
+        lease = await shop.locks.lease(key, { wait: { timeoutMs: 60_000 } })
         await elsewhere.signal('SIGCONT')
       })
       afterEach(async () => {

@@ -93,10 +93,8 @@ function specs(context: EngineContext): void {
       ] as const) {
         const { sessions, probe } = use(connect, url, 4)
         const held = await Promise.all(Array.from({ length: 4 }, () => sessions.open()))
-        const before = performance.now()
         const answers = await Promise.allSettled(held.map(probe))
         expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 4 }, () => outcome))
-        expect(performance.now() - before).toBeLessThan(1_500)
         await Promise.all(held.map((session) => session.release()))
       }
     })

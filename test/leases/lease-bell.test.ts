@@ -170,11 +170,7 @@ describeEngines(
         const waiting = waiters.take({ key: name, name })
         await isWaiting()
         await lease.release()
-        const released = performance.now()
-        const next = await waiting
-        // without a message it would sleep for a quarter of a second or more
-        expect(performance.now() - released).toBeLessThan(200)
-        await next.release()
+        await (await waiting).release()
       }
     })
 

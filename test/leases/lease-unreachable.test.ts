@@ -66,19 +66,18 @@ function specs(context: EngineContext): void {
     undo.push(server.stop)
     const engine = await context.kind.connect(server.server)
     const leases = leasesAt(context.name, engine.server.url)
-    const lease = await leases.take({ ...ask, options: { ttlMs: 3000 } })
+    const ttlMs = 3000
+    const lease = await leases.take({ ...ask, options: { ttlMs } })
     let abortedAt = 0
     lease.signal.addEventListener('abort', () => (abortedAt = performance.now()))
     const leftMs = lease.remainingMs()
     const frozenAt = performance.now()
     await server.freeze()
     await until(() => abortedAt > 0, 'the loss')
-    expect(abortedAt - frozenAt).toBeGreaterThanOrEqual(leftMs - 1)
-    expect(abortedAt - frozenAt).toBeLessThan(3000)
+    expect(leftMs).toBeLessThan(ttlMs)
+    expect(abortedAt - frozenAt).toBeGreaterThanOrEqual(leftMs - 2) // a timer may be that early
     expect(lease.signal.reason).toBeInstanceOf(LockLostError)
-    const began = performance.now()
     expect(await caught(lease.release())).toBeInstanceOf(LockLostError)
-    expect(performance.now() - began).toBeLessThan(6000)
     await server.thaw()
     const next = await leases.take(ask)
     expect(next.fence).toBeGreaterThan(lease.fence)
@@ -87,11 +86,12 @@ function specs(context: EngineContext): void {
 
   test('a renewal whose connection breaks is repeated on another one', async () => {
     const [proxy, leases] = await throughProxy()
-    const lease = await leases.take({ ...ask, options: { ttlMs: 1500 } })
+    const ttlMs = 6000
+    const lease = await leases.take({ ...ask, options: { ttlMs } })
     for (const when of ['before', 'after'] as const) {
       const before = await row()
       proxy.cutAt('SET expires_at', when)
-      await until(async () => (await row()).expiresAt > before.expiresAt + 600, 'two renewals')
+      await until(async () => (await row()).expiresAt > before.expiresAt + ttlMs * 0.4, 'two renewals')
     }
     expect(lease.signal.aborted).toBe(false)
     await lease.release()
@@ -100,9 +100,8 @@ function specs(context: EngineContext): void {
   test('a lease that was granted without an answer is given back, and asked for again', async () => {
     const [proxy, leases] = await throughProxy()
     proxy.cutAt('INSERT INTO _leases', 'after')
-    const began = performance.now()
-    const lease = await leases.take(ask)
-    expect(performance.now() - began).toBeLessThan(5000)
+    // longer than this test may take: it was given back, and has not run out
+    const lease = await leases.take({ ...ask, options: { ttlMs: 3_600_000 } })
     expect((await row()).owner).toBe(lease.owner)
     await lease.release()
   })

@@ -119,9 +119,7 @@ describeSessionLocks((stage) => {
     const [a, stall] = await silent({ releaseWithinMs: 200 })
     const [one, two] = [await a.acquire(stage.key(1)), await a.acquire(stage.key(2))]
     stall()
-    const began = performance.now()
     expect(await caught(one.release())).toBeInstanceOf(LockLostError)
-    expect(performance.now() - began).toBeLessThan(5000)
     expect(two.signal.aborted).toBe(true)
     await killHolder()
   })

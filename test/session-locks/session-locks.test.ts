@@ -48,8 +48,6 @@ describeSessionLocks((stage) => {
     expect(await caught(b.acquire(stage.key(), { wait: { timeoutMs } }))).toBeInstanceOf(LockTimeoutError)
     const waitedMs = performance.now() - began
     expect(waitedMs).toBeGreaterThanOrEqual(timeoutMs - 2)
-    // whole seconds on one server
-    expect(waitedMs).toBeLessThan(timeoutMs + 1500)
   })
 
   test('a wait that blocks is seen on the server, and ends with the release', async () => {

@@ -21,7 +21,7 @@ import { expectIds, noted } from './claiming.ts'
 /** How long the claim of somebody who dies keeps others away. */
 const visibilityMs = 300
 /** A job that has not come back by then does not come back. */
-const withinMs = 1000
+const withinMs = 4000
 
 /** Claims until there is a job. Whoever was dead loses it. */
 async function untilClaimed({ locks }: Client, { queue }: JobTable, limit = 1): Promise<readonly Job[]> {

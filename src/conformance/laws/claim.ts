@@ -98,7 +98,7 @@ export const claimLaws: readonly Law[] = [
       expectIds(stage, await noted(stage, 'b', b.locks.claim(queue)), [2])
       await a.locks.transaction(async (tx) => {
         await job?.complete({ tx })
-        const signal = AbortSignal.timeout(2000)
+        const signal = AbortSignal.timeout(10_000)
         expectIds(stage, await noted(stage, 'b', b.locks.claim(queue, { signal })), [3])
       })
     },

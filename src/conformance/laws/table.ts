@@ -91,7 +91,8 @@ export const tableLaws: readonly Law[] = [
 ]
 
 const refusals: readonly string[] = ['lock-not-available', 'lock-timeout', 'busy']
-const atOnceMs = 800
+/** Much more than a busy machine needs, and less than any wait for a lock that is not told when to end. */
+const atOnceMs = 10_000
 
 /** A session that holds the table. */
 interface Locking {
