@@ -70,8 +70,8 @@ test.each(['darwin', 'win32'])(
   'on %s no server runs as a process of ours, and the reason says so',
   async (platform) => {
     const all = kind(working('installed'), working('download'), closed('container'))
-    const { started, refusals } = await startEngine(all, () => true, platform)
-    expect(started).toBeUndefined()
+    const { started: server, refusals } = await startEngine(all, () => true, platform)
+    expect(server).toBeUndefined()
     expect(describeRefusals(refusals)).toBe(
       `installed: servers run as processes of ours on Linux only, not on ${platform}; ` +
         `download: servers run as processes of ours on Linux only, not on ${platform}; container: closed`,

@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Waits until `condition` holds, looking about every 20 ms. Rejects at the deadline, which is
- * against hanging only, and says what never came. */
+/**
+ * Waits until `condition` holds, looking about every 20 ms. Rejects at the deadline, which is against hanging only, and
+ * says what never came.
+ */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what: string,

@@ -11,7 +11,7 @@ import { describeFaults, rowNames, type Stage } from './stage.ts'
 const ttlMs = 1000
 
 // Windows cannot stop a process where it stands
-describe.skipIf(process.platform === 'win32')('a process that was stopped', () =>
+describe.skipIf(process.platform === 'win32')('a process that was stopped', () => {
   describeFaults(
     (stage) => {
       const start = processes(stage)
@@ -79,8 +79,8 @@ describe.skipIf(process.platform === 'win32')('a process that was stopped', () =
       })
     },
     { withProcesses: true },
-  ),
-)
+  )
+})
 
 /** What the guard of a transaction answers to a holder, asked by hand. */
 async function answerTo({ name, engine }: Stage, held: LeaseHeld): Promise<string> {

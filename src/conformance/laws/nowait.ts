@@ -10,7 +10,6 @@ const c = session('c')
 
 const nowait = { wait: 'nowait' } as const
 
-/** Well below the shortest wait that an engine counts in. */
 /** Much more than a busy machine needs, and less than any wait for a lock that is not told when to end. */
 const atOnceMs = 10_000
 

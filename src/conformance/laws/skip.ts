@@ -10,7 +10,6 @@ const c = session('c')
 
 const skip = { wait: 'skip' } as const
 
-/** Nobody has to be waited for. */
 /** Much more than a busy machine needs, and less than any wait for a lock that is not told when to end. */
 const atOnceMs = 10_000
 
