@@ -14,7 +14,7 @@ import { mongodUnderWine } from '../engines/mongodb-wine.ts'
 import type { Mongod } from '../engines/mongodb-server.ts'
 import { privateFolder } from '../engines/private-folder.ts'
 import { startServer } from '../engines/start-server.ts'
-import { describeEngines, startPrivate } from '../engines/use.ts'
+import { describeEngines, startPrivate, startsServers } from '../engines/use.ts'
 import { findingIn, idsIn, observedIn, type Attestation } from './stage.ts'
 
 async function attestAt(url: string): Promise<Attestation> {
@@ -77,32 +77,34 @@ function specs(): void {
     })
   })
 
-  test('a weak default write concern and a short life of transactions are found, and no others', async ({
-    skip,
-  }) => {
-    const server = await startPrivate('mongodb')
-    if ('unavailable' in server) return skip(server.unavailable)
-    const { url } = server.server
-    const set = (w: number | 'majority', seconds: number): Promise<unknown> =>
-      Promise.all([
-        command(url, {
-          setDefaultRWConcern: 1,
-          defaultWriteConcern: { w, wtimeout: 0 },
-          writeConcern: { w: 'majority' },
-        }),
-        command(url, { setParameter: 1, transactionLifetimeLimitSeconds: seconds }),
-      ])
-    try {
-      await set(1, 60)
-      expect(idsIn(await attestAt(url))).toEqual(['write-concern-weak'])
-      await set('majority', 20)
-      const short = await attestAt(url)
-      expect(idsIn(short)).toEqual(['transaction-lifetime-short'])
-      expect(findingIn(short, 'transaction-lifetime-short')?.title).toContain('20 s')
-      await set('majority', 60)
-      expect(idsIn(await attestAt(url))).toEqual([])
-    } finally {
-      await server.stop()
-    }
-  })
+  test(
+    'a weak default write concern and a short life of transactions are found, and no others',
+    startsServers,
+    async ({ skip }) => {
+      const server = await startPrivate('mongodb')
+      if ('unavailable' in server) return skip(server.unavailable)
+      const { url } = server.server
+      const set = (w: number | 'majority', seconds: number): Promise<unknown> =>
+        Promise.all([
+          command(url, {
+            setDefaultRWConcern: 1,
+            defaultWriteConcern: { w, wtimeout: 0 },
+            writeConcern: { w: 'majority' },
+          }),
+          command(url, { setParameter: 1, transactionLifetimeLimitSeconds: seconds }),
+        ])
+      try {
+        await set(1, 60)
+        expect(idsIn(await attestAt(url))).toEqual(['write-concern-weak'])
+        await set('majority', 20)
+        const short = await attestAt(url)
+        expect(idsIn(short)).toEqual(['transaction-lifetime-short'])
+        expect(findingIn(short, 'transaction-lifetime-short')?.title).toContain('20 s')
+        await set('majority', 60)
+        expect(idsIn(await attestAt(url))).toEqual([])
+      } finally {
+        await server.stop()
+      }
+    },
+  )
 }

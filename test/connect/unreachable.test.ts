@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { openUrl } from '../../src/connect/open.ts'
 import { openScratch } from '../../src/connect/scratch.ts'
+import { describeEngines, type EngineContext } from '../engines/use.ts'
 import { allTextOf, refused } from './refused.ts'
 
 const protocols = ['postgres', 'mysql', 'sqlserver', 'mongodb']
@@ -70,8 +71,14 @@ describe('what cannot be reached', () => {
     expect(error.message).toContain('postgres://user:password@localhost:5432/database')
     expect(allTextOf(error)).not.toContain('secret')
   })
+})
 
-  test.each(['/nowhere/app.db', 'sqlite:./missing.sqlite', '/nowhere/app.duckdb', 'duckdb:missing.duckdb'])(
+describeEngines(unreachableFiles, { only: ['sqlite', 'duckdb'] })
+
+function unreachableFiles({ name }: EngineContext): void {
+  const file = name === 'sqlite' ? 'app.db' : 'app.duckdb'
+
+  test.each([`/nowhere/${file}`, `${name}:./missing.${name}`])(
     'a file that is not there is not made: %s',
     async (url) => {
       const error = await refused('address', openUrl(url))
@@ -79,27 +86,26 @@ describe('what cannot be reached', () => {
     },
   )
 
-  test.each(['/nowhere/app.db', '/nowhere/app.duckdb'])(
-    'nor a folder for a scratch file: %s',
-    async (url) => {
-      expect((await refused('address', openScratch(url))).message).toContain('there is no folder /nowhere')
-    },
-  )
+  test('nor a folder for a scratch file', async () => {
+    const error = await refused('address', openScratch(`/nowhere/${file}`))
+    expect(error.message).toContain('there is no folder /nowhere')
+  })
 
   // a folder that not even root may write to, on Linux
-  test.skipIf(process.platform !== 'linux').each(['/sys/app.db', '/sys/app.duckdb'])(
-    'a folder that cannot be written to is a matter of rights: %s',
-    async (url) => {
-      expect((await refused('rights', openScratch(url))).message).toContain('/sys cannot be written to')
+  test.skipIf(process.platform !== 'linux')(
+    'a folder that cannot be written to is a matter of rights',
+    async () => {
+      expect((await refused('rights', openScratch(`/sys/${file}`))).message).toContain(
+        '/sys cannot be written to',
+      )
     },
   )
 
   test('a file of another kind is refused, and so is a database in memory', async () => {
-    await refused('address', openUrl('sqlite:package.json'))
-    await refused('address', openUrl('duckdb:package.json'))
-    await refused('address', openUrl('sqlite::memory:'))
+    await refused('address', openUrl(`${name}:package.json`))
+    await refused('address', openUrl(`${name}::memory:`))
   })
-})
+}
 
 function expectNoSecret(error: Error): void {
   for (const text of [secret, encodeURIComponent(secret), encodeURI(secret), login]) {

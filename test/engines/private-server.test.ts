@@ -1,7 +1,14 @@
 import { afterEach, expect, test, type TestContext } from 'vitest'
 
 import type { Engine } from './engine.ts'
-import { describeEngines, startPrivate, until, type EngineContext, type PrivateServer } from './use.ts'
+import {
+  describeEngines,
+  startPrivate,
+  startsServers,
+  until,
+  type EngineContext,
+  type PrivateServer,
+} from './use.ts'
 
 const undo: (() => Promise<void>)[] = []
 
@@ -25,7 +32,7 @@ async function prepare(
 }
 
 describeEngines((context) => {
-  test('a frozen server answers nothing, and answers when it is thawed', async ({ skip }) => {
+  test('a frozen server answers nothing, and answers when it is thawed', startsServers, async ({ skip }) => {
     const [server, engine] = await prepare(context, skip)
     const session = await engine.open()
     undo.push(session.close)
@@ -37,21 +44,25 @@ describeEngines((context) => {
     expect(Number((await answer)[0]?.n)).toBe(0)
   })
 
-  test('a server keeps its data over a restart, and breaks every connection', async ({ skip }) => {
-    const [server, engine] = await prepare(context, skip)
-    const { increment, read } = context.kind.sample
-    const before = await engine.open()
-    undo.push(before.close)
-    await before.run(increment)
-    await server.restart()
-    await expect(before.run(read)).rejects.toThrow()
-    const after = await engine.open()
-    undo.push(after.close)
-    expect(Number((await after.run(read))[0]?.n)).toBe(1)
-    expect(await engine.leftovers()).toEqual([])
-  })
+  test(
+    'a server keeps its data over a restart, and breaks every connection',
+    startsServers,
+    async ({ skip }) => {
+      const [server, engine] = await prepare(context, skip)
+      const { increment, read } = context.kind.sample
+      const before = await engine.open()
+      undo.push(before.close)
+      await before.run(increment)
+      await server.restart()
+      await expect(before.run(read)).rejects.toThrow()
+      const after = await engine.open()
+      undo.push(after.close)
+      expect(Number((await after.run(read))[0]?.n)).toBe(1)
+      expect(await engine.leftovers()).toEqual([])
+    },
+  )
 
-  test('a private server is not the one that the other tests share', async ({ skip }) => {
+  test('a private server is not the one that the other tests share', startsServers, async ({ skip }) => {
     const [{ server }] = await prepare(context, skip)
     expect(server.url).not.toBe(context.server.url)
   })

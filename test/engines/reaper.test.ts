@@ -8,7 +8,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { exists } from './cache-folder.ts'
 import type { Origin, Server } from './engine.ts'
 import { signal, startTime, withDescendants } from './process-table.mjs'
-import { describeEngines, until } from './use.ts'
+import { describeEngines, startsServers, until } from './use.ts'
 
 const children: ChildProcess[] = []
 
@@ -43,17 +43,21 @@ async function untilGone(pids: readonly number[], folder: string): Promise<void>
 }
 
 describeEngines(({ name, server: shared }) => {
-  test('a server is gone soon after its run was killed with no chance to clean up', async ({ skip }) => {
-    if (shared.pid === undefined) skip('it has no process of ours')
-    const { run, server } = await otherRun(name, shared.origin)
-    const { pid = 0, folder = '' } = server
-    const pids = withDescendants(pid)
-    expect(startTime(pid)).toBeDefined()
-    run.kill('SIGKILL')
-    await untilGone(pids, folder)
-  })
+  test(
+    'a server is gone soon after its run was killed with no chance to clean up',
+    startsServers,
+    async ({ skip }) => {
+      if (shared.pid === undefined) skip('it has no process of ours')
+      const { run, server } = await otherRun(name, shared.origin)
+      const { pid = 0, folder = '' } = server
+      const pids = withDescendants(pid)
+      expect(startTime(pid)).toBeDefined()
+      run.kill('SIGKILL')
+      await untilGone(pids, folder)
+    },
+  )
 
-  test('a frozen server is gone too', async ({ skip }) => {
+  test('a frozen server is gone too', startsServers, async ({ skip }) => {
     if (shared.pid === undefined) skip('it has no process of ours')
     const { run, server } = await otherRun(name, shared.origin)
     const { pid = 0, folder = '' } = server
