@@ -34,12 +34,12 @@ describe('a newcomer, in an empty folder', () => {
     await run('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], { cwd: folder, shell })
     for (const driver of Object.values(drivers))
       await symlink(join(project, 'node_modules', driver), join(folder, 'node_modules', driver), 'junction')
-  }, 120_000)
+  }, 600_000)
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
   describeEngines(
     (context) => {
-      test('runs the program of the README', { timeout: 60_000 }, async () => {
+      test('runs the program of the README', { timeout: 600_000 }, async () => {
         const { name, engine } = context
         const place = fences.findIndex(({ language, words }) => language === 'ts' && words.includes(name))
         const program = join(folder, `${name}.ts`)

@@ -49,7 +49,7 @@ describe('the commands of the README', () => {
 
   for (const fence of shells) {
     const command = fence.text.trim()
-    test(`${placeOf(fence)}: ${command}`, { timeout: 120_000 }, async () => {
+    test(`${placeOf(fence)}: ${command}`, { timeout: 600_000 }, async () => {
       await commands[command]?.()
     })
   }

@@ -39,7 +39,7 @@ function specs(context: EngineContext): void {
       server = started
       await run('create database ours')
     }
-  }, 120_000)
+  }, 600_000)
   afterAll(() => server?.stop())
   const url = (): string => intoDatabase(server?.server.url ?? '', 'ours')
   const run = (...statements: readonly string[]): Promise<void> =>

@@ -53,7 +53,7 @@ describe('a worker that has nothing to do', () => {
           idleMs: 60_000,
         })
         // three of them are not looks; the pause after the ninth look is one of five seconds
-        await until(() => looks > 11, 'pauses that have become long', 20_000)
+        await until(() => looks > 11, 'pauses that have become long')
         await stage.table.add([{ id: 1 }])
         await announce(jobs)
         await until(() => done.length === 1, 'a job that is done', 2500)

@@ -65,7 +65,7 @@ function specs(stage: QueueStage): void {
     const stop = new AbortController()
     const errors: unknown[] = []
     const working = stage.shop.claims.work(
-      { ...jobs, visibilityMs: 1000 },
+      { ...jobs, visibilityMs: 20_000 },
       ({ attempts }) => {
         throw new Error(`attempt ${attempts} failed`)
       },
@@ -87,7 +87,7 @@ function specs(stage: QueueStage): void {
     const stop = new AbortController()
     const { opened, open } = gate()
     const working = stage.shop.claims.work(jobs, () => opened, {
-      visibilityMs: 1500,
+      visibilityMs: 4000,
       signal: stop.signal,
       ...quiet,
     })

@@ -37,7 +37,7 @@ describeEngines(
       } finally {
         await subject.drop()
       }
-    }, 120_000)
+    }, 600_000)
   },
   { only: ['postgres'] },
 )

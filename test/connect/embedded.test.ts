@@ -139,7 +139,7 @@ describe('engines without a server', () => {
       })
       let said = ''
       child.stdout.on('data', (part: Buffer) => (said += part.toString()))
-      await until(() => said.includes('ready') || child.exitCode !== null, 'the engines started', 20_000)
+      await until(() => said.includes('ready') || child.exitCode !== null, 'the engines started')
       expect(said).toContain('ready')
       if (signal !== undefined) child.kill(signal)
       await until(() => child.exitCode !== null || child.signalCode !== null, 'its end')

@@ -41,7 +41,7 @@ describe('the compiler is asked about a page with', () => {
     )
     const compiled = await compile(programs.map(({ program }) => program))
     for (const { title, program } of programs) told.set(title, compiled.get(program)?.join('\n') ?? 'nothing')
-  }, 120_000)
+  }, 600_000)
 
   test.each(Object.entries(samples))('%s', (title, [, message]) => {
     expect(told.get(title)).toMatch(message)

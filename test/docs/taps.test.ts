@@ -44,7 +44,7 @@ describe('what a program sends is heard, and is compared with the page', () => {
 describe('a connection that a program keeps', () => {
   describeEngines(
     () => {
-      test('is told', { timeout: 60_000 }, async () => {
+      test('is told', { timeout: 600_000 }, async () => {
         const wrong = await wrongIn(
           "~~~ts postgres\nimport { db } from './db.ts'\nawait db.connect()\n~~~",
           'postgres',

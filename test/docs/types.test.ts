@@ -9,7 +9,7 @@ let compiled: Awaited<ReturnType<typeof compile>> | undefined
 
 beforeAll(async () => {
   compiled = await compile(pages.flatMap(({ programs }) => programs))
-}, 120_000)
+}, 600_000)
 
 describe.each(pages.filter(({ programs }) => programs.length > 0))('$name', ({ programs }) => {
   test.each(

@@ -137,7 +137,7 @@ function specs(context: EngineContext): void {
     const [first, second] = [createLocks(open), createLocks(shared)]
     await Promise.all(
       Array.from({ length: 10 }, (_, i) =>
-        (i % 2 === 0 ? first : second).transaction(increment, { lockTimeoutMs: 5000 }),
+        (i % 2 === 0 ? first : second).transaction(increment, { lockTimeoutMs: 60_000 }),
       ),
     )
     expect(seen()).toBe(10)

@@ -46,7 +46,7 @@ const mistakes: readonly (readonly [string, readonly string[], 2 | 3, string])[]
   ],
 ]
 
-test.concurrent.each(mistakes)('%s ends with one clear line', { timeout: 60_000 }, async (...mistake) => {
+test.concurrent.each(mistakes)('%s ends with one clear line', { timeout: 600_000 }, async (...mistake) => {
   const [, args, exitCode, words] = mistake
   const ended = await run('examples/transfer.ts', args)
   expect(ended).toMatchObject({ stdout: '', exitCode })

@@ -23,7 +23,7 @@ test('the README of the examples tells what each story prints, with the lock and
   for (const { story, withLock, withoutLock } of told) expect(withLock, story).not.toBe(withoutLock)
 })
 
-test('a fresh clone needs no build: one command runs a story', { timeout: 60_000 }, async () => {
+test('a fresh clone needs no build: one command runs a story', { timeout: 600_000 }, async () => {
   const clone = await mkdtemp(join(tmpdir(), 'holdfast-clone-'))
   try {
     for (const part of ['src', 'examples', 'package.json', 'tsconfig.json'])
@@ -39,7 +39,7 @@ test('a fresh clone needs no build: one command runs a story', { timeout: 60_000
   }
 })
 
-test('each story runs by itself, with no set-up', { timeout: 120_000 }, async () => {
+test('each story runs by itself, with no set-up', { timeout: 600_000 }, async () => {
   const waiting = [...told]
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
@@ -58,7 +58,7 @@ describeEngines(
       const args = [names.join(','), '--url', addressOf(name, server.url)]
       const play = 'test/examples/play.ts'
       played = await Promise.all([run(play, args), run(play, [...args, '--without-lock'])])
-    }, 120_000)
+    }, 600_000)
 
     test.each(told)('$story prints what the README says', ({ story, withLock }) => {
       expect(outputOf(played[0], story)).toBe(withLock)

@@ -16,7 +16,7 @@ async function serve(url: string): Promise<{ readonly service: Running; readonly
   const service = start('examples/http-service.ts', ['--port', '0', '--url', url])
   onTestFinished(() => void service.child.kill('SIGKILL'))
   const home = (): string | undefined => /http:\/\/127\.0\.0\.1:\d+/.exec(service.printed.stdout)?.[0]
-  await until(() => home() !== undefined, 'that the service is up', 60_000)
+  await until(() => home() !== undefined, 'that the service is up')
   return { service, home: home() ?? '' }
 }
 
@@ -38,14 +38,14 @@ async function clickTwice(home: string): Promise<readonly Promise<Answer>[]> {
     clicks = [click(home, cart), click(home, cart)]
     return (await Promise.race(clicks)).status === 409
   }
-  await until(isOneBusy, 'a click that finds another at work', 30_000)
+  await until(isOneBusy, 'a click that finds another at work')
   return clicks
 }
 
 // Windows has no signal that asks a process to end
 test.skipIf(process.platform === 'win32')(
   'a service that stays up is busy while it pays, and ends in order',
-  { timeout: 120_000 },
+  { timeout: 600_000 },
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'holdfast-service-'))
     try {
@@ -69,7 +69,7 @@ test.skipIf(process.platform === 'win32')(
   },
 )
 
-test('a database that does not answer makes it a 503', { timeout: 120_000 }, async (context) => {
+test('a database that does not answer makes it a 503', { timeout: 600_000 }, async (context) => {
   const server = await startPrivate('postgres')
   if ('unavailable' in server) return context.skip(server.unavailable)
   try {

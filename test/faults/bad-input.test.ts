@@ -108,16 +108,16 @@ describeFaults(
         const key = stage.key()
         const { date } = await elsewhere.tell('date', 'date')
         expect(Math.abs(date - Date.now() - shiftMs)).toBeLessThan(60_000)
-        const { held } = await elsewhere.tell({ hold: 'lease', key, ttlMs: 1000 }, 'held')
+        const { held } = await elsewhere.tell({ hold: 'lease', key, ttlMs: 4000 }, 'held')
         expect(Math.abs(Number(held?.fence) - Date.now())).toBeLessThan(60_000)
-        const wanted = shop.locks.lease(key, { wait: { timeoutMs: 1500 } })
+        const wanted = shop.locks.lease(key, { wait: { timeoutMs: 6000 } })
         expect(await caught(wanted)).toMatchObject({ name: 'LockTimeoutError' })
         expect(await elsewhere.tell('look', 'isAborted')).toMatchObject({
           isAborted: false,
           thrown: 'nothing',
         })
         await elsewhere.signal('SIGKILL')
-        const next = await shop.locks.lease(key, { wait: { timeoutMs: 2500 } })
+        const next = await shop.locks.lease(key, { wait: { timeoutMs: 60_000 } })
         expect(next.fence).toBeGreaterThan(Number(held?.fence))
         await next.release()
       })
@@ -125,10 +125,10 @@ describeFaults(
       test(`whoever waits with a clock that is a day ${words} neither takes a lease early nor misses its end`, async () => {
         const [shop, elsewhere] = [await stage.shop(), await start(shiftMs)]
         const key = stage.key()
-        const first = await shop.locks.lease(key, { ttlMs: 1000 })
+        const first = await shop.locks.lease(key, { ttlMs: 20_000 })
         const taking = elsewhere.tell({ hold: 'lease', key, ttlMs: 60_000 }, 'held')
         const renewed = (await stage.leaseOf(rowNames.lease(key)))?.expiresAt ?? 0
-        await first.extend(1500)
+        await first.extend(30_000)
         expect((await stage.leaseOf(rowNames.lease(key)))?.owner).toBe(first.owner)
         expect((await stage.leaseOf(rowNames.lease(key)))?.expiresAt).toBeGreaterThan(renewed)
         await first.release()

@@ -17,7 +17,7 @@ const seed = Number(process.env.HOLDFAST_SEED ?? Date.now() % 1_000_000)
 describeFaults((stage) => {
   test(
     `${races} random races of grants, aborts and timeouts leave nothing behind`,
-    { timeout: 120_000 },
+    { timeout: 600_000 },
     async () => {
       const shops = [await stage.shop(poolSize), await stage.shop(poolSize)]
       const arena = createArena(['a', 'b', 'c'].map((part) => stage.key(part)))

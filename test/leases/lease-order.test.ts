@@ -68,10 +68,10 @@ function specs(context: EngineContext): void {
     })
     const sum = (): number => grants.reduce((all, own) => all + own, 0)
     // a connection can take longer than a hundred grants to those who have theirs
-    await until(() => Math.min(...grants) >= 5, 'the first grants of each', 60_000)
+    await until(() => Math.min(...grants) >= 5, 'the first grants of each')
     const before = [...grants]
     const begun = sum()
-    const trips = await proxy.during(() => until(() => sum() >= begun + 400, 'many grants', 60_000))
+    const trips = await proxy.during(() => until(() => sum() >= begun + 400, 'many grants'))
     const own = grants.map((count, index) => count - (before[index] ?? 0))
     const queries = trips.length / (sum() - begun)
     isOver = true

@@ -26,7 +26,7 @@ afterEach(async () => {
 /** Starts a process that holds the lease, and waits until it does. */
 async function startHolder(url: string, name: string, mode: 'stays' | 'leaves'): Promise<Holder> {
   const program = fileURLToPath(new URL('lease-holder.ts', import.meta.url))
-  const child = spawn(process.execPath, ['--import', 'tsx', program, url, name, '1000', mode], {
+  const child = spawn(process.execPath, ['--import', 'tsx', program, url, name, '4000', mode], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   children.push(child)
@@ -45,9 +45,9 @@ describeLeases(
       async () => {
         const name = stage.fresh()
         const { child, lines } = await startHolder(stage.engine.server.url, name, 'stays')
-        expect(await caught(take(stage.process(), name, { wait: { timeoutMs: 1500 } }))).toBeInstanceOf(Error)
+        expect(await caught(take(stage.process(), name, { wait: { timeoutMs: 5000 } }))).toBeInstanceOf(Error)
         child.kill('SIGSTOP')
-        const next = await take(stage.process(), name, { wait: { timeoutMs: 3000 } })
+        const next = await take(stage.process(), name, { wait: { timeoutMs: 60_000 } })
         expect(next.fence).toBeGreaterThan(Number(lines()[0]))
         child.kill('SIGCONT')
         await until(() => lines().length > 1, 'word of the woken process')
@@ -63,7 +63,7 @@ describeLeases(
       expect(await caught(take(stage.process(), name, { wait: 'nowait' }))).toBeInstanceOf(
         LockNotAvailableError,
       )
-      const next = await take(stage.process(), name, { wait: { timeoutMs: 3000 } })
+      const next = await take(stage.process(), name, { wait: { timeoutMs: 60_000 } })
       expect(next.fence).toBeGreaterThan(Number(lines()[0]))
     })
 

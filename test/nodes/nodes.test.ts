@@ -33,7 +33,7 @@ function specs(context: EngineContext, subject: Subject<unknown>): void {
         { everyMs, signal: stop.signal },
       ),
     )
-    await until(async () => runs.length >= 4, 'four runs', 30_000)
+    await until(async () => runs.length >= 4, 'four runs')
     stop.abort()
     await Promise.all(running)
     for (const [index, next] of runs.entries()) {

@@ -13,7 +13,7 @@ import { caught, describePatterns, type Node } from './stage.ts'
 
 const account = (id: number | readonly number[]): Target => ({ table: 'account', key: { id } })
 const note = (code: string): Target => ({ table: 'note', key: { code } })
-const patience = { timeout: 120_000 }
+const patience = { timeout: 600_000 }
 /** Names can be joined to a transaction only where it goes on to read what is new. */
 const options: TransactionOptions = { isolation: 'read committed' }
 

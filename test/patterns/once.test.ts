@@ -8,7 +8,7 @@ import { meetingOf } from '../stories/meeting.ts'
 import { caught, describePatterns } from './stage.ts'
 
 const workers = [0, 1, 2, 3, 4, 5]
-const patience = { timeout: 120_000 }
+const patience = { timeout: 600_000 }
 
 const levels: Readonly<Record<string, readonly Isolation[]>> = {
   postgres: ['read uncommitted', 'read committed', 'repeatable read', 'serializable'],

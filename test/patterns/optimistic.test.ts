@@ -9,7 +9,7 @@ import { caught, describePatterns, type Node } from './stage.ts'
 const account = { table: 'account', key: { id: 1 } }
 const workers = [0, 1, 2, 3]
 const rounds = [1, 2, 3, 4, 5]
-const patience = { timeout: 120_000 }
+const patience = { timeout: 600_000 }
 
 /** The levels at which an application may run; a level that an engine has no word for is the next stronger one. */
 const levels: Readonly<Record<string, readonly Isolation[]>> = {

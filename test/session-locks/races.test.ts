@@ -53,7 +53,7 @@ async function race(
 describeSessionLocks((stage) => {
   test(
     `${races} random races of grants, timeouts and aborts leave nothing on the server`,
-    { timeout: 120_000 },
+    { timeout: 600_000 },
     async () => {
       const parties = [stage.party({ max: 6 }), stage.party({ max: 6 })]
       const state = { tally: { granted: 0, refused: 0, aborted: 0, most: 0 }, inside: [0, 0, 0] }

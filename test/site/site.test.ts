@@ -102,7 +102,7 @@ describe('the site', () => {
     await page.locator('.VPLocalSearchBox .result', { hasText: 'Leases' }).first().waitFor()
     await page.locator('#localsearch-input').fill('zzqqxx')
     await page.locator('.VPLocalSearchBox .no-results').waitFor()
-  }, 60_000)
+  }, 600_000)
 })
 
 // These run in the browser. They name what they read, because the types of its world are not those of Node.

@@ -7,7 +7,7 @@ import { cap, openStorage, storedByUser, type Upload } from './quota.ts'
 import type { Shop } from './shop.ts'
 import { nothingLeft } from './two-accounts.ts'
 
-const patience = { timeout: 120_000 }
+const patience = { timeout: 600_000 }
 const users = 8
 
 describeEngines(

@@ -13,7 +13,7 @@ import { nothingLeft } from './two-accounts.ts'
 const workers = Array.from({ length: 32 }, (_, index) => index)
 const rounds = [1, 2, 3, 4, 5]
 // engines that repeat the losers' transactions take a while on a busy machine
-const patience = { timeout: 120_000 }
+const patience = { timeout: 600_000 }
 
 describeEngines(
   (context) => {

@@ -153,5 +153,5 @@ describe('postgres', () => {
     } finally {
       await own.stop()
     }
-  }, 60_000)
+  }, 600_000)
 })
