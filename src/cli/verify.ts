@@ -20,9 +20,10 @@ export const verify: Command = {
     if (call.flag('list')) return { text: lawList(), exitCode: exitCodes.ok }
     const request = readVerifyOptions(call)
     const { terminal } = call
-    const subjects = await subjectsFor(call.positionals, request.useEmpty, terminal)
-    const report = await verifyAll(subjects, request, terminal)
+    const { open, advice } = await subjectsFor(call.positionals, request.useEmpty, terminal)
+    const report = await verifyAll(open, request, terminal)
     await writeReports(report, request.outputs, terminal)
+    if (advice !== undefined) terminal.progress(`${advice}\n`)
     return outcomeOf(report, terminal)
   },
 }

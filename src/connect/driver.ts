@@ -17,6 +17,8 @@ export interface Driver {
   /** What such an address looks like, for messages. */
   readonly example: string
   readonly dialects: readonly DialectName[]
+  /** Loads what the module itself loads at its first use only. Throws when that cannot be done. */
+  readonly load?: (module: unknown) => void
   /** Opens a pool with the driver's own module. It may reject later, when the first session is opened. */
   readonly open: (module: unknown, url: string, size: number) => Promise<Connected>
   /** What the driver's errors mean, by their `code`, number or name. All others: the database cannot be reached. */

@@ -1,16 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { Driver } from './driver.ts'
-import { betterSqlite3 } from './drivers/better-sqlite3.ts'
-import { duckdb } from './drivers/duckdb.ts'
-import { pg } from './drivers/pg.ts'
-import { startPostgres } from './embedded/postgres.ts'
-import { findDialect } from '../registry.ts'
-import { loadDriver } from './load-module.ts'
-import { onProcessEnd } from './embedded/process-end.ts'
-import { openScratch, subjectOn, type ScratchSubject } from './scratch.ts'
+import { engines, type EmbeddedEngine, type Tell } from './embedded/engines.ts'
+import { findModule } from './load-module.ts'
+import type { ScratchSubject } from './scratch.ts'
 
 /** The databases that need no server of the user's. */
 export interface Embedded {
@@ -23,30 +13,27 @@ export interface Embedded {
 /** An engine that cannot be had on this machine as it is. */
 export interface LeftOut {
   readonly title: string
+  /** In one line. */
   readonly reason: string
+  /** The packages that are not installed; none when the reason is another one. */
+  readonly missing: readonly string[]
+}
+
+export interface EmbeddedOptions {
+  /** Told at once what is made, and then what became of each engine: setting up a server takes some seconds. */
+  readonly onProgress?: (line: string) => void
 }
 
 /** Opens every engine that can be had without a server, in temporary folders that go with `drop`, or with the process. */
-export async function openEmbedded(): Promise<Embedded> {
-  const ways = [
-    { driver: betterSqlite3, open: () => openFile(betterSqlite3, 'embedded.sqlite') },
-    { driver: duckdb, open: () => openFile(duckdb, 'embedded.duckdb') },
-    { driver: pg, open: openPostgres },
-  ]
+export async function openEmbedded({ onProgress = () => {} }: EmbeddedOptions = {}): Promise<Embedded> {
+  onProgress(`preparing ${engines.map(({ title }) => title).join(', ')}`)
   const tried = await Promise.all(
-    ways.map(async ({ driver, open }) => {
-      try {
-        return { subject: await open() }
-      } catch (error) {
-        const title = driver.dialects.map((name) => findDialect(name).title).join(', ')
-        return { leftOut: { title, reason: error instanceof Error ? error.message : String(error) } }
-      }
-    }),
+    engines.map((engine) => tryOpen(engine, (words) => onProgress(`${engine.title} ${words}`))),
   )
-  const subjects = tried.flatMap(({ subject }) => subject ?? [])
+  const subjects = tried.flatMap((one) => ('drop' in one ? one : []))
   return {
     subjects,
-    leftOut: tried.flatMap(({ leftOut }) => leftOut ?? []),
+    leftOut: tried.flatMap((one) => ('drop' in one ? [] : one)),
     drop: async () => {
       const ends = await Promise.allSettled(subjects.map((subject) => subject.drop()))
       const failed = ends.find((end) => end.status === 'rejected')
@@ -55,56 +42,22 @@ export async function openEmbedded(): Promise<Embedded> {
   }
 }
 
-async function openFile(driver: Driver, name: string): Promise<ScratchSubject> {
-  await loadDriver(driver)
-  return inFolder(async (folder) => ({ ...(await openScratch(join(folder, name))), title: titleOf(driver) }))
-}
-
-async function openPostgres(): Promise<ScratchSubject> {
-  await loadDriver(pg)
-  return inFolder(async (folder) => {
-    const { url, stop } = await startPostgres(folder)
-    return subjectOn({ url, database: 'postgres', drop: stop }, { driver: pg, title: titleOf(pg) })
-  })
-}
-
-/** A subject that lives in a temporary folder, which goes with it. */
-async function inFolder(open: (folder: string) => Promise<ScratchSubject>): Promise<ScratchSubject> {
-  const folder = await temporaryFolder()
-  try {
-    const subject = await open(folder.path)
-    const drop = async (): Promise<void> => {
-      try {
-        await subject.drop()
-      } finally {
-        await folder.remove()
-      }
-    }
-    return { ...subject, drop }
-  } catch (error) {
-    await folder.remove()
-    throw error
+async function tryOpen(engine: EmbeddedEngine, tell: Tell): Promise<ScratchSubject | LeftOut> {
+  const { title, packages, open } = engine
+  const missing = packages.filter((name) => findModule(name) === undefined)
+  const leaveOut = (reason: string): LeftOut => {
+    tell(`is left out: ${reason}`)
+    return { title, reason, missing }
   }
-}
-
-function titleOf({ name, dialects }: Driver): string {
-  return `${dialects.map((dialect) => findDialect(dialect).title).join(', ')}, embedded, through ${name}`
-}
-
-interface TemporaryFolder {
-  readonly path: string
-  readonly remove: () => Promise<void>
-}
-
-async function temporaryFolder(): Promise<TemporaryFolder> {
-  const path = await mkdtemp(join(tmpdir(), 'holdfast-verify-'))
-  const options = { recursive: true, force: true, maxRetries: 5 }
-  const forget = onProcessEnd(() => rmSync(path, options))
-  return {
-    path,
-    remove: async () => {
-      await rm(path, options)
-      forget()
-    },
+  if (missing.length > 0) {
+    return leaveOut(`${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} not installed`)
+  }
+  try {
+    const subject = await open(tell)
+    tell('is ready')
+    return subject
+  } catch (error) {
+    const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1)
+    return leaveOut(line)
   }
 }

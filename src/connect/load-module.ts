@@ -5,21 +5,18 @@ import { ConnectError } from './connect-error.ts'
 import type { Driver } from './driver.ts'
 
 /** The driver's module: the user's own, else one that is installed beside Holdfast. */
-export async function loadDriver({ name, module = name }: Driver): Promise<unknown> {
+export async function loadDriver({ name, module = name, load }: Driver): Promise<unknown> {
   const file = findModule(module)
   if (file === undefined) {
     throw new ConnectError('driver', `the driver ${name} is not installed: npm install ${name}`)
   }
   try {
-    return await loadFile(file)
+    const loaded = await loadFile(file)
+    load?.(loaded)
+    return loaded
   } catch (error) {
-    throw new ConnectError(
-      'driver',
-      `the driver ${name} is installed, but does not load: ${firstLine(error)}`,
-      {
-        cause: error,
-      },
-    )
+    const words = `the driver ${name} is installed, but does not load: ${firstSentence(error)}`
+    throw new ConnectError('driver', words, { cause: error })
   }
 }
 
@@ -42,7 +39,9 @@ export async function loadFile(file: string): Promise<unknown> {
   return isOlder ? loaded.default : loaded
 }
 
-function firstLine(error: unknown): string {
-  const [line = ''] = String(error instanceof Error ? error.message : error).split('\n', 1)
-  return line
+/** A native module that does not load says so in many lines, and its first sentence may go over several of them. */
+function firstSentence(error: unknown): string {
+  const text = String(error instanceof Error ? error.message : error)
+  const [first = ''] = /^.*?\.(?=\s|$)/s.exec(text) ?? text.split('\n', 1)
+  return first.replaceAll('\n', ' ')
 }

@@ -33,13 +33,30 @@ async function runsLaw(url: string): Promise<boolean> {
   }
 }
 
-describe('holdfast verify', () => {
+describe('holdfast verify', { timeout: 120_000 }, () => {
   test('without an address runs the laws on the embedded engines, and prints the matrix', async () => {
     const { output, exitCode, progress } = await cli(['verify', '--law', 'R1', '--law', 'N1'])
-    expect(output).toMatch(/^row-exclusive +stronger 1 +emulated 1/m)
-    expect(output).toMatch(/4 laws on \d databases: 3 hold, 0 broken/)
+    expect(output).toMatch(/^row-exclusive +stronger 1 +emulated 1 +native 1/m)
+    expect(output).toMatch(/6 laws on 3 databases: 5 hold, 0 broken/)
     expect(progress).toContain('SQLite, embedded')
     expect(exitCode).toBe(0)
+  })
+
+  test('without an address says from the beginning what it does, and at the end how to see more', async () => {
+    const { progress } = await cli(['verify', '--law', 'R1'])
+    const lines = progress.trimEnd().split('\n')
+    expect(lines[0]).toBe('preparing SQLite, DuckDB, PostgreSQL')
+    const firstLaw = lines.findIndex((line) => line.endsWith('R1'))
+    expect(lines.slice(1, firstLaw).toSorted()).toEqual([
+      'DuckDB is ready',
+      'PostgreSQL is being set up',
+      'PostgreSQL is being started',
+      'PostgreSQL is ready',
+      'SQLite is ready',
+    ])
+    const address = 'mysql://user:password@localhost/database'
+    expect(lines.at(-1)).toBe(`For more databases, name a server: npx holdfast verify ${address}`)
+    expect(lines.filter((line) => line.startsWith('For more'))).toHaveLength(1)
   })
 
   test('writes reports into files, each in its own form', async () => {
@@ -51,7 +68,10 @@ describe('holdfast verify', () => {
       expect({ output, exitCode }).toEqual({ output: '', exitCode: 0 })
       const text = (name: string): Promise<string> => readFile(join(folder, name), 'utf8')
       const report = JSON.parse(await text('json')) as Report
-      expect(report).toMatchObject({ seed: 7, subjects: [{ results: [{ id: 'R1', verdict: 'holds' }] }, {}] })
+      expect(report).toMatchObject({
+        seed: 7,
+        subjects: [{ results: [{ id: 'R1', verdict: 'holds' }] }, {}, {}],
+      })
       expect(await text('junit')).toMatch(/^<\?xml/)
       expect(await text('markdown')).toMatch(/\| row-exclusive/)
       expect(await text('html')).toMatch(/^<!doctype html>/i)

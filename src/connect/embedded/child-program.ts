@@ -23,15 +23,18 @@ export interface RunningProgram {
   readonly stop: (signal: NodeJS.Signals) => Promise<void>
 }
 
-const startMs = 30_000
+// a busy machine takes ten times as long as an idle one
+const startMs = 60_000
 const stopMs = 10_000
 
 /** Runs a program to its end. Rejects with the last line it wrote when it fails. */
 export function run({ command, args, folder, env }: Program): Promise<void> {
   return new Promise((resolve, reject) => {
     execFile(command, [...args], { cwd: folder, env, timeout: startMs }, (error, stdout, stderr) => {
-      if (error === null) resolve()
-      else reject(new Error(lastLine(`${stdout}\n${stderr}`) ?? error.message, { cause: error }))
+      if (error === null) return resolve()
+      const said = error.killed === true ? undefined : lastLine(`${stdout}\n${stderr}`)
+      const words = said ?? (error.killed === true ? `it takes longer than ${startMs} ms` : error.message)
+      reject(new Error(words, { cause: error }))
     })
   })
 }

