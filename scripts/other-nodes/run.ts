@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+
+import type { InstalledNode } from './install.ts'
+
+/** What depends on Node: what drivers and the library do to each other, the package as it is published. */
+const testFiles = ['test/adapters', 'test/entries', 'test/newcomer.test.ts']
+/** They start in seconds, and bring three drivers of quite different making. */
+const engines = ['sqlite', 'duckdb', 'postgres']
+
+/** Where the tests are run, and what is said of them. */
+export interface Run {
+  readonly title: string
+  readonly project: string
+  readonly node: InstalledNode
+}
+
+/** Runs the tests that depend on Node, and then the laws, with another Node. Gives whether all is well. */
+export async function runOn({ title, project, node }: Run): Promise<boolean> {
+  const folder = await mkdtemp(join(tmpdir(), 'holdfast-node-'))
+  try {
+    // a copy: packages are looked for beside the file that imports them, and those of the project are another Node's
+    await cp(project, folder, { recursive: true, filter: (path) => !isMade(path) })
+    await symlink(node.modules, join(folder, 'node_modules'))
+    const env = { ...node.env, ...(await enginesFor(node.env)) }
+    const report = join(folder, 'report.json')
+    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
+    const passed = [
+      await command(['node_modules/vitest/vitest.mjs', 'run', ...testFiles, ...reporters], folder, env),
+      await command(['.ci/count.mjs', report, `${title}:`], folder, env),
+      await command(['node_modules/tsx/dist/cli.mjs', 'src/cli/main.ts', 'verify'], folder, env),
+    ]
+    return !passed.includes(false)
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+/** What npm, git and the build have made. */
+function isMade(path: string): boolean {
+  return ['node_modules', '.git', 'dist'].includes(basename(path))
+}
+
+/** Of the engines that must run, those that are used here must. */
+async function enginesFor({ HOLDFAST_REQUIRE = '' }: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
+  const required = HOLDFAST_REQUIRE.split(',').filter((name) => engines.includes(name))
+  return { HOLDFAST_ENGINES: engines.join(','), HOLDFAST_REQUIRE: required.join(',') }
+}
+
+/** Runs a script with the Node of the environment, and shows what it says. */
+async function command(args: readonly string[], folder: string, env: NodeJS.ProcessEnv): Promise<boolean> {
+  const child = spawn('node', args, { cwd: folder, env, stdio: ['ignore', 'inherit', 'inherit'] })
+  const [code] = (await once(child, 'close')) as [number | null]
+  return code === 0
+}
