@@ -1,5 +1,5 @@
-import { lstat, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readlink, rename, rm, writeFile } from 'node:fs/promises'
+import { isAbsolute, join } from 'node:path'
 
 import { architectureOf, type Architecture } from './architecture.ts'
 import { cacheFolder, exists, once, openCacheFolder } from './cache-folder.ts'
@@ -101,11 +101,10 @@ async function wrap(tree: string, program: string, words: readonly string[]): Pr
   await writeFile(join(tree, program), `${script.join('\n')}\n`, { mode: 0o755 })
 }
 
+/** Whether a file of the tree is there, by its name or by a link beside it. */
 async function isFile(path: string): Promise<boolean> {
-  return lstat(path).then(
-    (found) => found.isFile(),
-    () => false,
-  )
+  const target = await readlink(path).catch(() => '') // it is no link
+  return !isAbsolute(target) && exists(path)
 }
 
 async function keep<T>(items: readonly T[], test: (item: T) => Promise<boolean>): Promise<T[]> {
