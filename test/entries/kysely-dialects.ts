@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3'
-import { MysqlDialect, PostgresDialect, SqliteDialect, type Dialect } from 'kysely'
+import * as kysely from 'kysely'
 import mysql from 'mysql2'
 import pg from 'pg'
 
@@ -8,14 +8,29 @@ import type { KyselyDialectName } from '../../src/entries/kysely.ts'
 /** The dialects of Kysely's own whose servers run here. */
 export type ServerName = Exclude<KyselyDialectName, 'mssql'>
 
-export const dialects: Readonly<Record<ServerName, (url: string) => Dialect>> = {
-  postgres: (url) => {
-    const pool = new pg.Pool({ connectionString: url, max: 4 })
-    pool.on('error', () => {})
-    pool.on('connect', (client) => client.on('error', () => {}))
-    return new PostgresDialect({ pool })
-  },
-  mysql: (url) => new MysqlDialect({ pool: mysql.createPool({ uri: url, connectionLimit: 4 }) }),
-  mariadb: (url) => new MysqlDialect({ pool: mysql.createPool({ uri: url, connectionLimit: 4 }) }),
-  sqlite: (url) => new SqliteDialect({ database: new Database(url, { timeout: 0 }) }),
+/** What is used of Kysely, as each of its releases has it. `D` is what that release calls a dialect. */
+export interface KyselyDialects<D> {
+  readonly PostgresDialect: new (config: { readonly pool: pg.Pool }) => D
+  readonly MysqlDialect: new (config: { readonly pool: mysql.Pool }) => D
+  readonly SqliteDialect: new (config: { readonly database: Database.Database }) => D
 }
+
+/** A release's dialect for each server, on a pool of four connections. */
+export function dialectsOf<D>(release: KyselyDialects<D>): Readonly<Record<ServerName, (url: string) => D>> {
+  const overMysql2 = (url: string): D =>
+    new release.MysqlDialect({ pool: mysql.createPool({ uri: url, connectionLimit: 4 }) })
+  return {
+    postgres: (url) => {
+      const pool = new pg.Pool({ connectionString: url, max: 4 })
+      pool.on('error', () => {})
+      pool.on('connect', (client) => client.on('error', () => {}))
+      return new release.PostgresDialect({ pool })
+    },
+    mysql: overMysql2,
+    mariadb: overMysql2,
+    sqlite: (url) => new release.SqliteDialect({ database: new Database(url, { timeout: 0 }) }),
+  }
+}
+
+export const dialects: Readonly<Record<ServerName, (url: string) => kysely.Dialect>> =
+  dialectsOf<kysely.Dialect>(kysely)
