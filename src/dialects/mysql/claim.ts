@@ -1,5 +1,6 @@
+import type { Value } from '../../core/statement.ts'
 import { isAtLeast, type Version } from '../../core/version.ts'
-import { countIn, type ClaimStatements } from '../claim.ts'
+import { countIn, type ClaimStatements, type ClaimTerms, type QueueTable, type TakeStep } from '../claim.ts'
 import { endAll, readClaimed, sqlClaims, type PickedChange } from '../claim-sql.ts'
 import { claimText, type ClaimSyntax } from '../claim-text.ts'
 import { sql } from '../sql.ts'
@@ -40,11 +41,12 @@ export function innodbClaims(hasSkipLocked: (version: Version) => boolean): Clai
       }
     },
     take: (queue, terms, version) => {
+      const read = readClaimed(claimText(syntax, queue), terms, '*')
+      if (!hasSkipLocked(version)) return { steps: [...lookThenTake(queue, terms), read] }
       const text = claimText(syntax, queue)
       const set = (): string => text.setClaim(terms)
       const change = { queue, text, where: text.claimable, set, limit: terms.limit, version }
-      const read = readClaimed(claimText(syntax, queue), terms, '*')
-      return { steps: [readCommitted, text.statement(changed(change)), read] }
+      return { steps: [readCommitted, text.statement(skipping(change)), read] }
     },
     // unknown column, no such table
     misfits: ['1054', '1146'],
@@ -62,7 +64,30 @@ function skipping({ text, where, set, limit }: PickedChange): string {
   )
 }
 
-/** Without SKIP LOCKED one claim waits for the other: correct, and one at a time. */
+/**
+ * Without SKIP LOCKED a statement that searches for rows to change waits for each row that it passes and that another
+ * transaction has locked. A plain read waits for nobody; then only the rows that it found are changed, by their key, as
+ * far as nobody was faster.
+ */
+function lookThenTake(queue: QueueTable, terms: ClaimTerms): readonly TakeStep[] {
+  const look = claimText(syntax, queue)
+  return [
+    look.statement(
+      `SELECT ${look.key} FROM ${look.from} WHERE ${look.claimable()} ` +
+        `ORDER BY ${look.order()} LIMIT ${look.value(terms.limit)}`,
+    ),
+    (seen) => {
+      const text = claimText(syntax, queue)
+      const set = text.setClaim(terms)
+      const ids = seen.map((row) => text.value(row[queue.id] as Value)).join(', ')
+      return text.statement(
+        `UPDATE ${text.from} SET ${set} WHERE ${text.key} IN (${ids}) AND ${text.claimable()}`,
+      )
+    },
+  ]
+}
+
+/** Without SKIP LOCKED one change waits for the other: correct, and one at a time. */
 function waiting({ text, where, set, limit }: PickedChange): string {
   return (
     `UPDATE ${text.from} SET ${set()} WHERE ${where()} ` +
