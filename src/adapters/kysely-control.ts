@@ -40,12 +40,9 @@ function byStatements({ send, sendFirst, failure, driver }: ControlParts): Trans
     },
     commit: async () => {
       const { error } = failure
-      // In a transaction that is still good, this works.
-      const probe = async (): Promise<void> => {
-        await send(plain('SAVEPOINT holdfast'))
-        await send(plain('RELEASE SAVEPOINT holdfast'))
-      }
-      if (error !== undefined && !(await succeeds(probe()))) throw nothingToCommit(error)
+      const { isInTransaction = hasSavepoints } = driver
+      if (error !== undefined && !(await isInTransaction((text) => send(plain(text)))))
+        throw nothingToCommit(error)
       await send(plain('COMMIT'))
     },
     rollback: async () => {
@@ -58,6 +55,11 @@ function byStatements({ send, sendFirst, failure, driver }: ControlParts): Trans
       })
     },
   }
+}
+
+/** In a transaction that is still good, this works. */
+function hasSavepoints(send: (text: string) => Promise<unknown>): Promise<boolean> {
+  return succeeds(send('SAVEPOINT holdfast').then(() => send('RELEASE SAVEPOINT holdfast')))
 }
 
 /** A driver such as tedious wraps each statement in a procedure, in which a BEGIN cannot stay open. */

@@ -98,7 +98,7 @@ function statementsOn(own: Mysql2Connection, running: Cancellable, failure: Fail
     },
     commit: async () => {
       // A deadlock ends the transaction and leaves a connection on which every COMMIT succeeds.
-      if (failure.error !== undefined && !isInTransaction(await tell('DO 0')))
+      if (failure.error !== undefined && !saysInTransaction(await tell('DO 0')))
         throw nothingToCommit(failure.error)
       await tell('COMMIT')
     },
@@ -166,8 +166,23 @@ function beginTexts(start: TransactionStart): readonly string[] {
   return level.length === 0 ? [begin] : [['SET TRANSACTION', ...level].join(' '), begin]
 }
 
+/**
+ * Outside of a transaction there is no savepoint to release. MariaDB 10.5 has one all the same after a deadlock has
+ * undone the transaction, but says itself that none is open; for MySQL that is a comment.
+ */
+async function isInTransaction(send: (text: string) => Promise<readonly Row[]>): Promise<boolean> {
+  try {
+    await send('SAVEPOINT holdfast')
+    await send('RELEASE SAVEPOINT holdfast')
+    const [row] = await send('SELECT 1 /*M! AND @@in_transaction */ AS is_open')
+    return Number(row?.is_open) === 1
+  } catch {
+    return false
+  }
+}
+
 /** SERVER_STATUS_IN_TRANS, which comes with the answer to every statement that gives no rows. */
-function isInTransaction(answer: unknown): boolean {
+function saysInTransaction(answer: unknown): boolean {
   const { serverStatus } = answer as { readonly serverStatus: number }
   return (serverStatus & 1) === 1
 }
@@ -187,6 +202,7 @@ function toMysql(value: Value): unknown {
 /** For libraries that send their statements through `mysql2`. */
 export const traits: DriverTraits = {
   begin: (start) => [...beginTexts(start), ...headTexts(start)],
+  isInTransaction,
   toDriver: toMysql,
   cleanUp: [{ sql: 'KILL CONNECTION_ID()', params: [] }],
 }
