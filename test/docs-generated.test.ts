@@ -23,7 +23,18 @@ describe('the generated parts', () => {
     const pages = await generatePages(project)
     const names = pages.flatMap(({ page, text }) => regionsOf(page, text).map(({ name }) => name))
     expect([...new Set(names)].toSorted()).toEqual(
-      ['adapters', 'cli', 'dialect', 'differences', 'errors', 'files', 'matrix', 'pages', 'speed'].toSorted(),
+      [
+        'adapters',
+        'cli',
+        'dialect',
+        'differences',
+        'errors',
+        'files',
+        'matrix',
+        'pages',
+        'speed',
+        'verified',
+      ].toSorted(),
     )
   })
 })

@@ -7,6 +7,7 @@ import { files } from './generators/files.ts'
 import { matrix } from './generators/matrix.ts'
 import { pages } from './generators/pages.ts'
 import { speed } from './generators/speed.ts'
+import { verified } from './generators/verified.ts'
 import type { Generator } from './place.ts'
 
 /** The one list of what a page can ask for. */
@@ -20,4 +21,5 @@ export const generators: Readonly<Record<string, Generator>> = {
   pages,
   files,
   speed,
+  verified,
 }

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 
 import { generators } from './generators.ts'
 import { fillRegions } from './regions.ts'
@@ -32,6 +32,18 @@ export async function generatePages(folder: URL): Promise<readonly Page[]> {
     pages.push({ page, text, wanted })
   }
   return pages
+}
+
+/** The pages that are not what the code says. */
+export async function driftedPages(folder: URL): Promise<readonly Page[]> {
+  return (await generatePages(folder)).filter(({ text, wanted }) => text !== wanted)
+}
+
+/** Writes the pages that are not what the code says, and gives their names. */
+export async function writePages(folder: URL): Promise<readonly string[]> {
+  const drifted = await driftedPages(folder)
+  for (const { page, wanted } of drifted) await writeFile(new URL(page, folder), wanted)
+  return drifted.map(({ page }) => page)
 }
 
 interface Order {
