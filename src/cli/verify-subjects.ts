@@ -1,3 +1,4 @@
+import { serverExample } from '../connect/drivers.ts'
 import { openEmbedded } from '../connect/embedded.ts'
 import { ConnectError, describeAddress } from '../connect/open.ts'
 import { openScratch, type ScratchSubject } from '../connect/scratch.ts'
@@ -35,7 +36,7 @@ export async function subjectsFor(
 }
 
 function adviceFor(packages: readonly string[]): string {
-  const server = 'npx holdfast verify mysql://user:password@localhost/database'
+  const server = `npx holdfast verify ${serverExample}`
   return packages.length === 0
     ? `For more databases, name a server: ${server}`
     : `For more databases: npm install --save-dev ${packages.join(' ')}; or name a server: ${server}`

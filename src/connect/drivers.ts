@@ -10,6 +10,9 @@ import { pg } from './drivers/pg.ts'
 /** The one list of drivers. */
 const drivers: readonly Driver[] = [pg, mysql2, betterSqlite3, duckdb, mssql, mongodb]
 
+/** How the address of a server is written, by one that is not there without a server. */
+export const serverExample: string = mysql2.example
+
 /** The driver for an address, by what the address begins with, or by how the file's name ends. */
 export function findDriver(url: string): Driver {
   // one letter is a drive

@@ -54,7 +54,7 @@ describe('holdfast verify', { timeout: 120_000 }, () => {
       'PostgreSQL is ready',
       'SQLite is ready',
     ])
-    const address = 'mysql://user:password@localhost/database'
+    const address = 'mysql://user:password@localhost:3306/database'
     expect(lines.at(-1)).toBe(`For more databases, name a server: npx holdfast verify ${address}`)
     expect(lines.filter((line) => line.startsWith('For more'))).toHaveLength(1)
   })
