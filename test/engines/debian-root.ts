@@ -32,7 +32,7 @@ const NOBODY_READS = ['doc', 'man', 'info', 'locale', 'lintian', 'bash-completio
 )
 
 /** Where a tree of this architecture has its libraries, and one of them the loader. */
-export function libraryFolders({ triplet }: Architecture): readonly string[] {
+function libraryFolders({ triplet }: Architecture): readonly string[] {
   return [`lib/${triplet}`, `usr/lib/${triplet}`, 'lib', 'usr/lib', 'lib64', 'usr/lib64']
 }
 
