@@ -4,7 +4,9 @@ import type { Session, Sessions, TransactionStart } from '../core/session.ts'
 import type { Row, Value } from '../core/statement.ts'
 import { laneOf } from './better-sqlite3-lane.ts'
 import { withoutWaiting, type PreparingDatabase } from './better-sqlite3-waiting.ts'
+import { fateBy, rollbackOfAll } from './statement-fate.ts'
 import { sqlOnly } from './statement-kind.ts'
+import { succeeds } from './succeeds.ts'
 import type { DriverTraits } from './traits.ts'
 import { firstFailure, nothingToCommit } from './transaction-end.ts'
 import { headTexts, undoneOnError, withinSerializable, withoutReadOnly } from './transaction-start.ts'
@@ -120,6 +122,9 @@ function toSqlite(value: Value): string | number | bigint | null | Uint8Array {
 /** For libraries that send their statements through `better-sqlite3`. */
 export const traits: DriverTraits = {
   begin: (start) => [beginText(start), ...headTexts(start)],
+  body: { fateOf: fateBy({ ends: `commit|${rollbackOfAll}|begin|end` }), isEndedByErrors: true },
+  // only inside of a transaction it is refused; one that it begins is empty, and is rolled back as the former would be
+  isInTransaction: async (send) => !(await succeeds(send('BEGIN'))),
   toDriver: toSqlite,
   setting: {
     read: { sql: 'SELECT timeout AS saved FROM pragma_busy_timeout', params: [] },

@@ -1,4 +1,4 @@
-import type { Failure } from './transaction-end.ts'
+import type { Manner } from './transaction-body.ts'
 
 /** What is used of a `Kysely` instance. */
 export interface KyselyInstance extends KyselyExecutor {
@@ -8,16 +8,21 @@ export interface KyselyInstance extends KyselyExecutor {
 }
 
 export interface KyselyExecutor {
-  executeQuery(query: KyselyQuery): Promise<{ readonly rows: readonly unknown[] }>
+  executeQuery(query: KyselyQuery): Promise<KyselyResult>
   withoutPlugins(): KyselyExecutor
 }
 
 /** A connection of Kysely's driver; the methods are those of a driver whose transactions are not statements. */
 export interface KyselyConnection {
-  executeQuery(query: KyselyQuery): Promise<{ readonly rows: readonly unknown[] }>
+  executeQuery(query: KyselyQuery): Promise<KyselyResult>
+  streamQuery?(query: KyselyQuery, chunkSize?: number): AsyncIterableIterator<KyselyResult>
   beginTransaction?(settings: object): Promise<void>
   commitTransaction?(): Promise<void>
   rollbackTransaction?(): Promise<void>
+}
+
+export interface KyselyResult {
+  readonly rows: readonly unknown[]
 }
 
 /** A plugin as Kysely takes it. */
@@ -36,6 +41,8 @@ export interface KyselyQuery {
     readonly parameters: readonly never[]
   }
   readonly queryId: { readonly queryId: string }
+  /** Of a query of our own; those of the work have none. */
+  readonly manner?: Manner
 }
 
 export interface Pinned {
@@ -63,27 +70,12 @@ export function pin(db: KyselyInstance): Promise<Pinned> {
   })
 }
 
-export function rawQuery(sql: string, parameters: readonly unknown[]): KyselyQuery {
+export function rawQuery(sql: string, parameters: readonly unknown[], manner: Manner = 'free'): KyselyQuery {
   return {
     sql,
     parameters,
+    manner,
     query: { kind: 'RawNode', sqlFragments: [sql], parameters: [] },
     queryId: { queryId: 'holdfast' },
-  }
-}
-
-/** Notes the error of every statement on the connection, whoever sent it. Gives what ends that. */
-export function watchFailures(connection: KyselyConnection, failure: Failure): () => void {
-  const before = Object.getOwnPropertyDescriptor(connection, 'executeQuery')
-  const execute = connection.executeQuery.bind(connection)
-  connection.executeQuery = (...args) => {
-    const answer = execute(...args)
-    answer.catch(failure.note) // before whoever asked: it was there first
-    return answer
-  }
-  return () => {
-    // where the method is the class's own, there was nothing on the object itself
-    if (before === undefined) Reflect.deleteProperty(connection, 'executeQuery')
-    else Object.defineProperty(connection, 'executeQuery', before)
   }
 }

@@ -1,21 +1,31 @@
+import { LockUsageError } from '../core/errors.ts'
 import type { Session } from '../core/session.ts'
-import type { Row, SqlStatement } from '../core/statement.ts'
+import type { Row } from '../core/statement.ts'
+import type { WatchedConnection } from './kysely-body.ts'
 import type { KyselyConnection } from './kysely-connection.ts'
+import { succeeds } from './succeeds.ts'
 import type { DriverTraits } from './traits.ts'
-import { nothingToCommit, type Failure } from './transaction-end.ts'
+import type { Manner } from './transaction-body.ts'
 import { sendInTurn, undoneOnError } from './transaction-start.ts'
 
 /** How a transaction is begun and ended on a connection of Kysely's. */
 export type TransactionControl = Pick<Session, 'begin' | 'commit' | 'rollback'>
 
-type Send = (statement: SqlStatement) => Promise<readonly Row[]>
+/** Whoever rolls back says how it is sent. */
+interface PlainControl extends Pick<Session, 'begin' | 'commit'> {
+  readonly rollback: (send: Send) => Promise<void>
+}
+
+type Send = (text: string, manner: Manner) => Promise<readonly Row[]>
 
 export interface ControlParts {
   /** Behind whatever still runs on the connection. */
   readonly send: Send
   /** At once: for whoever is alone with the connection. */
   readonly sendFirst: Send
-  readonly failure: Failure
+  /** Waits for all that was given to Kysely before. */
+  readonly settle: () => Promise<void>
+  readonly watched: WatchedConnection
   readonly driver: DriverTraits
 }
 
@@ -24,81 +34,89 @@ export interface ControlParts {
  * along. Otherwise by the methods of the connection.
  */
 export function transactionControl(connection: KyselyConnection, parts: ControlParts): TransactionControl {
-  return connection.beginTransaction === undefined ? byStatements(parts) : byMethods(connection, parts)
+  const { begin, commit, rollback } =
+    connection.beginTransaction === undefined ? byStatements(parts) : byMethods(connection, parts)
+  const { body, cutStreams } = parts.watched
+  return {
+    begin: async (start) => {
+      const rows = await begin(start)
+      body.begin()
+      return rows
+    },
+    commit: async () => {
+      body.close()
+      if (await cutStreams()) throw leftOpen()
+      await parts.settle()
+      await commit()
+      body.over()
+    },
+    rollback: async () => {
+      body.giveUp()
+      // whoever has left a stream open keeps Kysely's turn for ever
+      await rollback((await cutStreams()) ? parts.sendFirst : parts.send)
+      body.over()
+    },
+  }
 }
 
-function byStatements({ send, sendFirst, failure, driver }: ControlParts): TransactionControl {
+function leftOpen(): LockUsageError {
+  return new LockUsageError(
+    'transaction',
+    'the work has returned while a stream of it was open: nothing is stored. Read it to its end, or leave its loop',
+  )
+}
+
+function byStatements({ send, sendFirst, driver }: ControlParts): PlainControl {
   let beginning: Promise<readonly Row[] | undefined> | undefined
   return {
     begin: async (start = {}) => {
       const texts = driver.begin(start) ?? []
-      failure.forget()
       const begin = (): Promise<readonly Row[] | undefined> =>
-        sendInTurn(texts, (text) => sendFirst(plain(text)))
-      beginning = undoneOnError(begin, () => send(plain('ROLLBACK')))
+        sendInTurn(texts, (text) => sendFirst(text, 'free'))
+      beginning = undoneOnError(begin, () => send('ROLLBACK', 'free'))
       return (await beginning) ?? []
     },
-    commit: async () => {
-      const { error } = failure
-      const { isInTransaction = hasSavepoints } = driver
-      if (error !== undefined && !(await isInTransaction((text) => send(plain(text)))))
-        throw nothingToCommit(error)
-      await send(plain('COMMIT'))
-    },
-    rollback: async () => {
+    commit: async () => void (await send('COMMIT', 'commit')),
+    rollback: async (roll) => {
       // Kysely lines up what is sent through it, and the beginning was not: whoever gives up may be in its middle.
       await beginning?.catch(() => {})
-      await send(plain('ROLLBACK')).catch(async (error: unknown) => {
+      await roll('ROLLBACK', 'free').catch(async (error: unknown) => {
         // SQLite may have rolled back by itself, and refuses to do it again. It never refuses within a savepoint.
-        const again = send(plain('SAVEPOINT holdfast')).then(() => send(plain('ROLLBACK')))
+        const again = roll('SAVEPOINT holdfast', 'free').then(() => roll('ROLLBACK', 'free'))
         if (!(await succeeds(again))) throw error
       })
     },
   }
 }
 
-/** In a transaction that is still good, this works. */
-function hasSavepoints(send: (text: string) => Promise<unknown>): Promise<boolean> {
-  return succeeds(send('SAVEPOINT holdfast').then(() => send('RELEASE SAVEPOINT holdfast')))
-}
-
 /** A driver such as tedious wraps each statement in a procedure, in which a BEGIN cannot stay open. */
 function byMethods(
   connection: KyselyConnection,
-  { send, failure, driver }: ControlParts,
-): TransactionControl {
+  { send, watched: { body }, driver }: ControlParts,
+): PlainControl {
   let hasBegun = false
   return {
     begin: async (start = {}) => {
       driver.begin(start)
-      failure.forget()
       await connection.beginTransaction?.({})
       hasBegun = true
       return []
     },
     commit: async () => {
+      // as every statement of the work is, to be answered before this is decided
+      if (body.asksBefore('commit')) await send('SELECT 1', 'commit')
+      if (body.end !== undefined) throw body.end
       hasBegun = false
       await connection.commitTransaction?.()
     },
-    rollback: async () => {
+    rollback: async (roll) => {
       if (!hasBegun) return
       hasBegun = false
       await connection.rollbackTransaction?.().catch(async (refusal: unknown) => {
         // After a deadlock the server has rolled back by itself, and refuses to do it again.
-        const [row] = await send(plain('SELECT @@TRANCOUNT AS open'))
-        if (row?.open !== 0) throw refusal
+        const [row] = await roll('SELECT @@TRANCOUNT AS held', 'free')
+        if (row?.held !== 0) throw refusal
       })
     },
   }
-}
-
-export function plain(text: string): SqlStatement {
-  return { sql: text, params: [] }
-}
-
-export function succeeds(attempt: Promise<unknown>): Promise<boolean> {
-  return attempt.then(
-    () => true,
-    () => false,
-  )
 }

@@ -1,5 +1,8 @@
+import { noteDerived } from '../core/derived.ts'
 import { LockUsageError } from '../core/errors.ts'
 import type { KyselyInstance, KyselyPluginLike } from './kysely-connection.ts'
+import { hasEnded } from './transaction-body.ts'
+import { viewOf } from './transaction-view.ts'
 
 /** The transaction type of a Kysely instance, as its own `transaction().execute()` gives it. */
 export type TransactionOf<Db> = Db extends {
@@ -16,34 +19,55 @@ const refused: Readonly<Record<string, string>> = {
   destroy: 'the pool belongs to the instance that the locks were made from',
 }
 
+/** What gives another instance, of the same transaction. */
+const deriving = new Set<PropertyKey>(['withPlugin', 'withoutPlugins', 'withSchema', 'withTables'])
+
 /**
  * A Kysely instance that runs everything on one connection, as the transaction that is open there.
  *
  * Kysely makes its own transaction objects only together with a BEGIN of its own, which can neither be IMMEDIATE nor
  * bring a lock timeout along. A query that is compiled after the end is refused: somebody else has the connection then.
  */
-export function asTransaction<Trx>(db: KyselyInstance, plugin: KyselyPluginLike): Trx {
-  const view = new Proxy(db.withPlugin(plugin), {
-    get: (target, name) => {
-      if (name === 'isTransaction') return true
-      const reason = typeof name === 'string' && Object.hasOwn(refused, name) ? refused[name] : undefined
-      if (reason !== undefined) return () => refuse(reason)
-      // Kysely keeps its state in private fields, which a proxy does not have
-      const value: unknown = Reflect.get(target, name, target)
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value
-    },
+export function asTransaction<Trx>(db: KyselyInstance, plugin: TransactionPlugin): Trx {
+  return viewOfTransaction(db.withPlugin(plugin), plugin) as Trx
+}
+
+function viewOfTransaction(db: KyselyInstance, plugin: TransactionPlugin): KyselyInstance {
+  const view: KyselyInstance = viewOf(db, (name, value) => {
+    if (name === 'isTransaction') return true
+    const reason = typeof name === 'string' && Object.hasOwn(refused, name) ? refused[name] : undefined
+    if (reason !== undefined) return () => refuse(reason)
+    if (name === 'executeQuery') plugin.check()
+    if (!deriving.has(name)) return undefined
+    return (...args: never[]) => {
+      const derived = (value as (...args: never[]) => KyselyInstance).apply(db, args)
+      const whole = name === 'withoutPlugins' ? derived.withPlugin(plugin) : derived
+      const child = viewOfTransaction(whole, plugin)
+      noteDerived(child, view)
+      return child
+    }
   })
-  return view as Trx
+  return view
+}
+
+/** The plugin of a transaction. It stays on whatever is derived from it. */
+export interface TransactionPlugin extends KyselyPluginLike {
+  /** Throws when the transaction has ended. */
+  readonly check: () => void
 }
 
 /**
  * Refuses every query that is compiled while `isOpen` says no, and leaves the others to `plugin`: one for both, because
  * Kysely waits for each plugin of each answer.
  */
-export function whileOpen(isOpen: () => boolean, plugin?: KyselyPluginLike): KyselyPluginLike {
+export function whileOpen(isOpen: () => boolean, plugin?: KyselyPluginLike): TransactionPlugin {
+  const check = (): void => {
+    if (!isOpen()) throw hasEnded()
+  }
   return {
+    check,
     transformQuery: (args) => {
-      if (!isOpen()) refuse('the transaction has ended')
+      check()
       return plugin === undefined ? args.node : plugin.transformQuery(args)
     },
     transformResult: plugin === undefined ? async ({ result }) => result : plugin.transformResult,

@@ -4,18 +4,19 @@ import type { Row, SqlStatement } from '../core/statement.ts'
 import {
   pin,
   rawQuery,
-  watchFailures,
   type KyselyConnection,
   type KyselyExecutor,
   type KyselyInstance,
   type KyselyPluginLike,
   type Pinned,
 } from './kysely-connection.ts'
-import { plain, succeeds, transactionControl } from './kysely-control.ts'
+import { watchConnection, type WatchedConnection } from './kysely-body.ts'
+import { transactionControl } from './kysely-control.ts'
 import { asTransaction, whileOpen, type TransactionOf } from './kysely-transaction.ts'
 import { sqlOnly } from './statement-kind.ts'
+import { succeeds } from './succeeds.ts'
 import type { DriverTraits } from './traits.ts'
-import { firstFailure, type Failure } from './transaction-end.ts'
+import { mannerOf, type Manner } from './transaction-body.ts'
 
 export type { KyselyInstance } from './kysely-connection.ts'
 export type { TransactionOf } from './kysely-transaction.ts'
@@ -47,11 +48,10 @@ export function sessions<Db extends KyselyInstance>(
 
 async function sessionOf<Trx>(pinned: Pinned, options: KyselySessionOptions): Promise<Session<Trx>> {
   const { driver } = options
-  const failure = firstFailure()
-  const own = transactionsOn<Trx>(pinned, options, failure)
-  const unwatch = watchFailures(pinned.connection, failure)
+  const watched = watchConnection(pinned.connection, driver)
+  const own = transactionsOn<Trx>(pinned, options, watched)
   const giveBack = (): Promise<void> => {
-    unwatch()
+    watched.unwatch()
     return pinned.release()
   }
   const runAll = async (statements: readonly SqlStatement[]): Promise<void> => {
@@ -76,7 +76,7 @@ async function sessionOf<Trx>(pinned: Pinned, options: KyselySessionOptions): Pr
     release: () => (restore.length === 0 ? giveBack() : runAll(restore).then(giveBack)),
     destroy: async (why) => {
       isOver = true
-      if (!(await succeeds(cleanUp())) && (await succeeds(runAll([plain('SELECT 1')])))) {
+      if (!(await succeeds(cleanUp())) && (await succeeds(runAll([{ sql: 'SELECT 1', params: [] }])))) {
         throw new Error('the connection is in doubt, and Kysely cannot end it: it is kept out of the pool', {
           cause: why,
         })
@@ -95,38 +95,35 @@ type Statements<Trx> = Omit<Session<Trx>, 'release' | 'destroy'>
 function transactionsOn<Trx>(
   { db, connection }: Pinned,
   { driver, plugin }: KyselySessionOptions,
-  failure: Failure,
+  watched: WatchedConnection,
 ): Statements<Trx> {
   // without plugins, which may rename the columns of the answer
   const bare = db.withoutPlugins()
   const sendOn =
     (to: KyselyExecutor | KyselyConnection) =>
-    async ({ sql, params }: SqlStatement): Promise<readonly Row[]> => {
-      const { rows } = await to.executeQuery(rawQuery(sql, params.map(driver.toDriver)))
+    async ({ sql, params }: SqlStatement, manner: Manner): Promise<readonly Row[]> => {
+      const { rows } = await to.executeQuery(rawQuery(sql, params.map(driver.toDriver), manner))
       return rows as readonly Row[]
     }
-  const send = sendOn(bare)
-  const control = transactionControl(connection, { send, sendFirst: sendOn(connection), failure, driver })
-  let isOpen = false
+  const [send, sendFirst] = [sendOn(bare), sendOn(connection)]
+  const control = transactionControl(connection, {
+    send: (sql, manner) => send({ sql, params: [] }, manner),
+    sendFirst: (sql, manner) => sendFirst({ sql, params: [] }, manner),
+    settle: () => db.getExecutor().provideConnection(async () => {}),
+    watched,
+    driver,
+  })
+  const { body } = watched
   return {
     tx: asTransaction<Trx>(
       db,
-      whileOpen(() => isOpen, plugin),
+      whileOpen(() => body.isOpen, plugin),
     ),
-    run: async (statement) => send(sqlOnly(statement)),
-    begin: async (start = {}) => {
-      const rows = await control.begin(start)
-      isOpen = true
-      return rows
+    run: async (statement) => {
+      const sql = sqlOnly(statement)
+      return send(sql, mannerOf(sql))
     },
-    commit: () => {
-      isOpen = false
-      return control.commit()
-    },
-    rollback: () => {
-      isOpen = false
-      return control.rollback()
-    },
+    ...control,
   }
 }
 

@@ -1,13 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
+import { LockUsageError } from '../core/errors.ts'
 import { released, type Session, type Sessions, type TransactionStart } from '../core/session.ts'
-import type { Row, Value } from '../core/statement.ts'
-import { cancellable, type Cancellable, type Start } from './cancellable.ts'
+import type { Row, SqlStatement, Value } from '../core/statement.ts'
 import { watchLoss, type LossEvents } from './connection-loss.ts'
-import { watched } from './mysql2-watch.ts'
+import { checkAutocommit, fateWords, lineOf, type CoreConnection, type Line } from './mysql2-line.ts'
+import { transactionView } from './mysql2-view.ts'
+import { fateBy } from './statement-fate.ts'
 import { sqlOnly } from './statement-kind.ts'
 import type { DriverTraits } from './traits.ts'
-import { firstFailure, nothingToCommit, type Failure } from './transaction-end.ts'
+import { hasEnded, mannerOf } from './transaction-body.ts'
 import {
   accessWords,
   headTexts,
@@ -54,20 +56,27 @@ function sessionOf<Connection extends Mysql2Connection>(
   own: Connection,
   pool: Mysql2Pool,
 ): Session<Connection> {
-  const failure = firstFailure()
+  const line = lineOf(coreOf(own))
   const loss = watchLoss(own)
-  const running = cancellable(failure.note)
+  let isLent = true
+  const giveBack = (): void => {
+    isLent = false
+    line.giveBack()
+  }
+  line.lend()
   return {
-    tx: watched(own, running.add),
-    ...statementsOn(own, running, failure),
+    tx: transactionView(own, () => isLent),
+    ...statementsOn(line),
     release: () => {
       loss.stop()
+      giveBack()
       own.release()
       return released
     },
     destroy: async (why) => {
       own.destroy()
-      running.cancel(why)
+      line.cancel(why)
+      giveBack()
       // While a statement waits for a row, the server does not notice that its client has gone.
       await Promise.race([killQuery(pool, own.threadId), pause(killPatienceMs, undefined, { ref: false })])
     },
@@ -77,36 +86,53 @@ function sessionOf<Connection extends Mysql2Connection>(
 
 type Statements = Pick<Session, 'run' | 'begin' | 'commit' | 'rollback'>
 
-function statementsOn(own: Mysql2Connection, running: Cancellable, failure: Failure): Statements {
-  const tell = (text: string): Promise<unknown> => running.start(sending(own, text))
-  const ask = (sql: string, params: readonly Value[]): Promise<unknown> =>
-    running.start(sending(own, reading(sql, params)))
-  const undo = (): Promise<unknown> => tell('ROLLBACK')
+function statementsOn(line: Line): Statements {
+  const { body } = line
+  const undo = async (): Promise<void> => {
+    body.giveUp()
+    line.drop(hasEnded())
+    await line.send('ROLLBACK', 'free')
+    body.over()
+  }
   return {
-    run: async (statement) => {
-      const { sql, params } = sqlOnly(statement)
-      return rowsOf(await ask(sql, params))
-    },
+    run: async (statement) => runOn(line, sqlOnly(statement)),
     begin: async (start = {}) => {
       const [texts, head] = [beginTexts(start), headTexts(start)]
-      failure.forget()
       const begin = async (): Promise<unknown> => {
-        await sendInTurn(texts, tell)
-        return sendInTurn(head, (text) => ask(text, []))
+        checkAutocommit(await sendInTurn(texts, (text) => line.send(text, 'free')))
+        body.begin()
+        return sendInTurn(head, (text) => line.send(reading(text, []), 'free'))
       }
       return rowsOf(await undoneOnError(begin, undo))
     },
     commit: async () => {
-      // A deadlock ends the transaction and leaves a connection on which every COMMIT succeeds.
-      if (failure.error !== undefined && !saysInTransaction(await tell('DO 0')))
-        throw nothingToCommit(failure.error)
-      await tell('COMMIT')
+      body.close()
+      // behind all that the work has started: a deadlock leaves a connection on which every COMMIT succeeds
+      await line.send('COMMIT', 'commit')
+      body.over()
     },
-    rollback: async () => void (await undo()),
+    rollback: undo,
   }
 }
 
-/** A statement whose answer has rows: how they are read depends on nothing that the pool was told. */
+async function runOn(line: Line, statement: SqlStatement): Promise<readonly Row[]> {
+  const { sql, params } = statement
+  const manner = mannerOf(statement)
+  // A SELECT stores nothing, so the look whether there is a transaction may come after it: one that is repeated while
+  // others hold the rows is not looked after each time.
+  const answer = await line.send(reading(sql, params), manner)
+  if (manner === 'read' && line.body.isInDoubt) await line.confirm()
+  checkAutocommit(answer)
+  return rowsOf(answer)
+}
+
+/**
+ * A statement whose answer has rows: how they are read depends on nothing that the pool was told. One without rows is
+ * given as its text: what the driver does with an object takes longer than to send it.
+ *
+ * For `query` and not `execute`: not every statement can be prepared (START TRANSACTION), numbers would be sent as
+ * DOUBLE, which SET refuses, and the first use of a statement would cost one more round trip.
+ */
 function reading(sql: string, params: readonly Value[]): Mysql2Query {
   // a whole number that JavaScript cannot hold comes as text
   const query: Mysql2Query = { sql, rowsAsArray: false, supportBigNumbers: true }
@@ -115,33 +141,13 @@ function reading(sql: string, params: readonly Value[]): Mysql2Query {
 }
 
 /**
- * `query` and not `execute`: not every statement can be prepared (START TRANSACTION), numbers would be sent as DOUBLE,
- * which SET refuses, and the first use of a statement would cost one more round trip.
- *
- * One without rows is given as its text: what the driver does with an object takes longer than to send it.
+ * The connection beneath the one of promises, for each of which `mysql2` notes the stack of whoever sends. That takes
+ * longer than all else that it does.
  */
-function sending(connection: Mysql2Connection, query: string | Mysql2Query): Start<unknown> {
-  return (resolve, reject) => {
-    const core = coreOf(connection)
-    if (core !== undefined)
-      core.query(query, (error, answer) => (error == null ? resolve(answer) : reject(error)))
-    else
-      connection
-        .query(typeof query === 'string' ? reading(query, []) : query)
-        .then(([answer]) => resolve(answer), reject)
-  }
-}
-
-/** The connection that answers by callback, beneath the one of promises. */
-interface CoreConnection {
-  query(query: string | Mysql2Query, callback: (error: Error | null, answer?: unknown) => void): unknown
-  promise(): unknown
-}
-
-/** For each of its promises `mysql2` notes the stack of whoever sends, which takes longer than all else that it does. */
-function coreOf({ connection }: Mysql2Connection): CoreConnection | undefined {
+function coreOf({ connection }: Mysql2Connection): CoreConnection {
   const core: Partial<CoreConnection> = connection ?? {}
-  return typeof core.promise === 'function' ? (core as CoreConnection) : undefined
+  if (typeof core.addCommand === 'function') return core as CoreConnection
+  throw new LockUsageError('pool', 'is not a pool of mysql2/promise')
 }
 
 function rowsOf(answer: unknown): readonly Row[] {
@@ -152,7 +158,7 @@ function rowsOf(answer: unknown): readonly Row[] {
 async function killQuery(pool: Mysql2Pool, threadId: number): Promise<void> {
   try {
     const other = await pool.getConnection()
-    await new Promise(sending(other, `KILL QUERY ${threadId}`)).finally(() => other.release())
+    await other.query(reading(`KILL QUERY ${threadId}`, [])).finally(() => other.release())
   } catch {
     // nothing runs there any more
   }
@@ -181,12 +187,6 @@ async function isInTransaction(send: (text: string) => Promise<readonly Row[]>):
   }
 }
 
-/** SERVER_STATUS_IN_TRANS, which comes with the answer to every statement that gives no rows. */
-function saysInTransaction(answer: unknown): boolean {
-  const { serverStatus } = answer as { readonly serverStatus: number }
-  return (serverStatus & 1) === 1
-}
-
 /**
  * Text is quoted here, the rest by the driver. The driver escapes with backslashes: under the server's mode
  * NO_BACKSLASH_ESCAPES, a quote in a value would end the value. This way is right under every mode.
@@ -202,6 +202,7 @@ function toMysql(value: Value): unknown {
 /** For libraries that send their statements through `mysql2`. */
 export const traits: DriverTraits = {
   begin: (start) => [...beginTexts(start), ...headTexts(start)],
+  body: { fateOf: fateBy(fateWords), isEndedByErrors: true },
   isInTransaction,
   toDriver: toMysql,
   cleanUp: [{ sql: 'KILL CONNECTION_ID()', params: [] }],

@@ -6,7 +6,9 @@ import { cancel, type CancelTarget } from './pg-cancel.ts'
 import { listenOn, type ListeningClient } from './pg-listen.ts'
 import { statementNames, type StatementNames } from './pg-names.ts'
 import { riderOf, type Rider } from './pg-ride.ts'
+import { fateBy, rollbackOfAll } from './statement-fate.ts'
 import { sqlOnly } from './statement-kind.ts'
+import { succeeds } from './succeeds.ts'
 import type { DriverTraits } from './traits.ts'
 import { firstFailure, nothingToCommit, type Failure } from './transaction-end.ts'
 import { accessWords, headTexts, isolationWords, withoutMode } from './transaction-start.ts'
@@ -223,9 +225,15 @@ function beginText(start: TransactionStart): string {
   return text
 }
 
+/** What a statement starts with that ends the transaction. */
+const ends = `commit|${rollbackOfAll}|begin|start\\s+transaction|end|abort|prepare\\s+transaction`
+
 /** For libraries that send their statements through `pg`. */
 export const traits: DriverTraits = {
   begin: (start) => [beginText(start)],
+  body: { fateOf: fateBy({ ends }), isEndedByErrors: false },
+  // one message; refused outside of a transaction, and in one that an error has ended
+  isInTransaction: (say) => succeeds(say('SAVEPOINT holdfast; RELEASE SAVEPOINT holdfast')),
   toDriver: (value) => value,
   cleanUp: [
     { sql: 'SELECT pg_advisory_unlock_all()', params: [] },

@@ -1,4 +1,5 @@
 import { LockUsageError } from '../core/errors.ts'
+import { fateBy } from './statement-fate.ts'
 import type { DriverTraits } from './traits.ts'
 import { withoutMode, withoutReadOnly } from './transaction-start.ts'
 
@@ -16,6 +17,18 @@ export const traits: DriverTraits = {
       'isolation',
       'would stay on the connection for whoever uses it next: set it for the whole database, or use the adapter of the driver itself',
     )
+  },
+  body: {
+    fateOf: fateBy({
+      // a rollback with a name may be one to a savepoint
+      ends: String.raw`commit|rollback(?!\s+(?:tran|transaction|work)\s+[\w@[])|begin\s+(?:distributed\s+)?tran\w*|set\s+implicit_transactions`,
+      keeps: String.raw`select|insert|update|delete|merge|with|set(?!\s+implicit_transactions)|declare|save|if|while|print|exec|execute|truncate|create|alter|drop`,
+    }),
+    isEndedByErrors: true,
+  },
+  isInTransaction: async (send) => {
+    const [row] = await send('SELECT @@TRANCOUNT AS held')
+    return Number(row?.held) > 0
   },
   toDriver: (value) => value,
   cleanUp: [],

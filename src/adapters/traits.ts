@@ -1,6 +1,7 @@
 import type { SettingChange } from '../core/plan.ts'
 import type { TransactionStart } from '../core/session.ts'
 import type { Row, SqlStatement, Value } from '../core/statement.ts'
+import type { BodyTraits } from './transaction-body.ts'
 
 /** What a query library that sits on a driver cannot know of that driver by itself. */
 export interface DriverTraits {
@@ -9,11 +10,10 @@ export interface DriverTraits {
    * Refuses what the database cannot give.
    */
   readonly begin: (start: TransactionStart) => readonly string[] | undefined
-  /**
-   * Asks the database whether a transaction is open on the connection. Absent where only an open one has savepoints
-   * that can be released.
-   */
-  readonly isInTransaction?: (send: (text: string) => Promise<readonly Row[]>) => Promise<boolean>
+  /** How a statement of the work can end its transaction. */
+  readonly body: BodyTraits
+  /** Asks the database whether a transaction is open on the connection. */
+  readonly isInTransaction: (send: (text: string) => Promise<readonly Row[]>) => Promise<boolean>
   /** A value as the driver can send it. */
   readonly toDriver: (value: Value) => unknown
   /** Changed for as long as a session has the connection, and put back after it. */

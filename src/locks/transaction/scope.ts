@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { originOf } from '../../core/derived.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { OpenTransaction } from '../port.ts'
 
@@ -41,7 +42,7 @@ export function createScope<Tx>(): Scope<Tx> {
       places.delete(tx)
     },
     find: (tx) => {
-      const found = places.get(tx as WeakKey)?.transaction
+      const found = places.get(originOf(tx as WeakKey))?.transaction
       if (found === undefined) {
         throw new LockUsageError(
           'tx',

@@ -1,0 +1,121 @@
+import type { LockUsageError } from '../core/errors.ts'
+import type { Row } from '../core/statement.ts'
+import { rawQuery, type KyselyConnection, type KyselyQuery, type KyselyResult } from './kysely-connection.ts'
+import type { DriverTraits } from './traits.ts'
+import { hasEnded, TransactionBody } from './transaction-body.ts'
+
+/** Whatever is sent on a connection of Kysely's, by us and by the work: Kysely sends one at a time. */
+export interface WatchedConnection {
+  readonly body: TransactionBody
+  /** Ends the streams that the work has left open. Says whether there was one. */
+  readonly cutStreams: () => Promise<boolean>
+  readonly unwatch: () => void
+}
+
+type Execute = KyselyConnection['executeQuery']
+type Stream = NonNullable<KyselyConnection['streamQuery']>
+
+export function watchConnection(connection: KyselyConnection, driver: DriverTraits): WatchedConnection {
+  const body = new TransactionBody(driver.body)
+  const open = new Set<AsyncIterator<KyselyResult>>()
+  const bound = connection.executeQuery.bind(connection)
+  // that of SQLite throws at once
+  const execute: Execute = async (query) => bound(query)
+  const say = async (text: string): Promise<readonly Row[]> =>
+    (await execute(rawQuery(text, []))).rows as readonly Row[]
+  const ask = async (): Promise<void> => body.told(await driver.isInTransaction(say))
+  const unwatch = [replace(connection, 'executeQuery', watchedExecute({ body, execute, ask }))]
+  if (connection.streamQuery !== undefined) {
+    const stream = connection.streamQuery.bind(connection)
+    unwatch.push(replace(connection, 'streamQuery', watchedStream({ body, stream, ask }, open)))
+  }
+  return {
+    body,
+    cutStreams: async () => {
+      const left = [...open]
+      open.clear()
+      for (const stream of left) await stream.return?.()
+      return left.length > 0
+    },
+    unwatch: () => {
+      for (const putBack of unwatch) putBack()
+    },
+  }
+}
+
+interface Watching {
+  readonly body: TransactionBody
+  readonly ask: () => Promise<void>
+}
+
+function watchedExecute({ body, execute, ask }: Watching & { readonly execute: Execute }): Execute {
+  const send: Execute = (query) => {
+    const refusal = refusalOf(body, query)
+    if (refusal !== undefined) return Promise.reject(refusal)
+    const answer = execute(query)
+    // before whoever asked: it was there first
+    answer.then(
+      () => body.succeeded(),
+      (error: unknown) => body.failed(error, query.manner === undefined),
+    )
+    return query.manner === 'read' && body.isInDoubt ? confirmed(answer) : answer
+  }
+  const confirmed = async (answer: ReturnType<Execute>): ReturnType<Execute> => {
+    const result = await answer
+    await ask()
+    if (body.end !== undefined) throw body.end
+    return result
+  }
+  return (query) => {
+    if (query.manner === 'free') return execute(query)
+    return body.end === undefined && body.asksBefore(query.manner ?? 'checked')
+      ? ask().then(() => send(query))
+      : send(query)
+  }
+}
+
+function watchedStream(
+  { body, stream, ask }: Watching & { readonly stream: Stream },
+  open: Set<AsyncIterator<KyselyResult>>,
+): Stream {
+  return async function* (query, chunkSize) {
+    if (body.isInDoubt) await ask()
+    // one that begins after the work has returned could be left open by it, and nobody would end it
+    const refusal = body.closed ?? body.refusal(query.sql)
+    if (refusal !== undefined) throw refusal
+    const parts = stream(query, chunkSize)
+    open.add(parts)
+    try {
+      for await (const part of parts) {
+        yield part
+        if (!open.has(parts)) throw hasEnded()
+      }
+      if (!open.has(parts)) throw hasEnded()
+      body.succeeded()
+    } catch (error) {
+      body.failed(error, true)
+      throw error
+    } finally {
+      open.delete(parts)
+    }
+  }
+}
+
+function refusalOf(body: TransactionBody, query: KyselyQuery): LockUsageError | undefined {
+  return query.manner === undefined ? body.refusal(query.sql) : body.end
+}
+
+/** Gives what puts the old one back. */
+function replace<K extends 'executeQuery' | 'streamQuery'>(
+  connection: KyselyConnection,
+  name: K,
+  method: NonNullable<KyselyConnection[K]>,
+): () => void {
+  const before = Object.getOwnPropertyDescriptor(connection, name)
+  connection[name] = method
+  return () => {
+    // where the method is the class's own, there was nothing on the object itself
+    if (before === undefined) Reflect.deleteProperty(connection, name)
+    else Object.defineProperty(connection, name, before)
+  }
+}

@@ -1,0 +1,224 @@
+import { LockUsageError } from '../core/errors.ts'
+import { fateBy, fateOfOne, rollbackOfAll, type FateWords } from './statement-fate.ts'
+import { TransactionBody, type Manner } from './transaction-body.ts'
+
+/** The connection that answers by callback, beneath the one of promises. */
+export interface CoreConnection {
+  readonly config?: { readonly multipleStatements?: boolean }
+  query(query: unknown, callback: Callback): unknown
+  addCommand(command: Command): Command
+}
+
+type Callback = (error: Error | null, answer?: unknown) => void
+
+/** What `mysql2` makes of each statement, and puts into its queue. */
+interface Command {
+  onResult?: (error: Error | null, ...rest: unknown[]) => void
+  readonly sql?: string
+  /** The text, of a command that prepares it. */
+  readonly query?: string
+  /** What was prepared before. */
+  readonly statement?: { readonly query?: string }
+  once(event: 'end', listener: () => void): unknown
+  once(event: 'error', listener: (error: Error) => void): unknown
+  emit(event: 'end'): unknown
+  emit(event: 'error', error: Error): unknown
+}
+
+/**
+ * What commits by itself: https://dev.mysql.com/doc/refman/9.0/en/implicit-commit.html. Of what is in neither list, such
+ * as CALL, the server is asked.
+ */
+export const fateWords: FateWords = {
+  ends: String.raw`commit|${rollbackOfAll}|begin(?!\s+not\b)|start\s+transaction|xa|set\b[^]*\bautocommit|alter|create(?!(?:\s+or\s+replace)?\s+temporary\b)|drop(?!\s+temporary\b)|rename|truncate|lock\s+tables?|grant|revoke`,
+  keeps: String.raw`select|insert|update|delete|replace|with|set\b(?![^]*\bautocommit)|savepoint|release|rollback\s+(?:work\s+)?to|show|do|explain|describe|desc|values|table`,
+}
+const [anyFate, oneFate] = [fateBy(fateWords), fateOfOne(fateWords)]
+
+interface Waiting {
+  readonly command: Command
+  readonly manner: Manner
+  readonly isOfWork: boolean
+}
+
+const lines = new WeakMap<CoreConnection, Line>()
+
+export function lineOf(core: CoreConnection): Line {
+  const line = lines.get(core) ?? new Line(core)
+  lines.set(core, line)
+  return line
+}
+
+/**
+ * The statements of one connection, in the order in which they were given. `mysql2` sends the next one when the former
+ * has been answered, and so does this; but it looks at the answer before: a deadlock ends the transaction, and what the
+ * driver has in its own queue behind it would be stored on its own.
+ */
+export class Line {
+  readonly body: TransactionBody
+  readonly #core: CoreConnection
+  readonly #add: (command: Command) => Command
+  #isLent = false
+  #isAsking = false
+  /** How the command that is being added is to be treated, when it is one of our own. */
+  #manner: Manner | undefined
+  #running: Waiting | undefined
+  #waiting: Waiting[] = []
+
+  constructor(core: CoreConnection) {
+    this.#core = core
+    const fateOf = core.config?.multipleStatements === true ? anyFate : oneFate
+    this.body = new TransactionBody({ fateOf, isEndedByErrors: true })
+    const add = core.addCommand.bind(core)
+    // for the life of the connection: the driver itself replaces the method when the connection has ended
+    const own = (command: Command): Command => this.#take(command)
+    core.addCommand = own
+    this.#add = (command) => (core.addCommand === own ? add(command) : core.addCommand(command))
+  }
+
+  lend(): void {
+    this.#isLent = true
+  }
+
+  giveBack(): void {
+    this.#isLent = false
+  }
+
+  /** A statement of our own, behind all that was given before. */
+  send(query: unknown, manner: Manner): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#manner = manner
+      this.#core.query(query, (error, answer) => (error == null ? resolve(answer) : reject(error)))
+      this.#manner = undefined
+    })
+  }
+
+  /** Rejects where the database has ended the transaction. */
+  async confirm(): Promise<void> {
+    if (!this.body.isInDoubt) return
+    this.body.told(isInTransaction(await this.send('DO 0', 'free')))
+    if (this.body.end !== undefined) throw this.body.end
+  }
+
+  /** Refuses what has not been sent yet. */
+  drop(why: Error): void {
+    const dropped = this.#waiting
+    this.#waiting = []
+    for (const { command } of dropped) refuse(command, why)
+  }
+
+  /** For a connection that was ended by the client: the driver leaves what runs on it without an answer. */
+  cancel(why: Error): void {
+    const running = this.#running
+    this.#running = undefined
+    if (running !== undefined) refuse(running.command, why)
+    this.drop(why)
+  }
+
+  #take(command: Command): Command {
+    const manner = this.#manner
+    this.#manner = undefined
+    const isOfWork = manner === undefined
+    const isStatement = textOf(command) !== undefined
+    // what is neither is answered by nobody, such as the end of a prepared statement
+    if (!this.#isLent || (command.onResult === undefined && !isStatement)) return this.#add(command)
+    const closed = isOfWork && isStatement ? this.body.closed : undefined
+    if (closed !== undefined) return refuse(command, closed)
+    this.#waiting.push({ command, manner: manner ?? 'checked', isOfWork })
+    this.#next()
+    return command
+  }
+
+  #next(): void {
+    if (this.#running !== undefined || this.#isAsking) return
+    const [next] = this.#waiting
+    if (next === undefined) return
+    if (this.body.end === undefined && this.body.asksBefore(next.manner)) return this.#ask()
+    this.#waiting.shift()
+    const refusal = this.#refusalOf(next)
+    if (refusal === undefined) return this.#start(next)
+    refuse(next.command, refusal)
+    this.#next()
+  }
+
+  #refusalOf({ command, manner, isOfWork }: Waiting): LockUsageError | undefined {
+    if (isOfWork) return this.body.refusal(textOf(command) ?? '')
+    return manner === 'free' ? undefined : this.body.end
+  }
+
+  #start(waiting: Waiting): void {
+    const { command, isOfWork } = waiting
+    this.#running = waiting
+    let error: Error | undefined
+    const fail = (why: Error): void => {
+      error ??= why
+      this.body.failed(why, isOfWork)
+      // the driver's word for a connection that has ended, after which it ends no command
+      if ((why as { readonly fatal?: boolean }).fatal === true) this.drop(why)
+    }
+    const answered = command.onResult
+    if (answered === undefined) command.once('error', fail)
+    else
+      command.onResult = (why, ...rest) => {
+        if (why != null) fail(why)
+        answered(why, ...rest)
+      }
+    command.once('end', () => {
+      if (this.#running !== waiting) return
+      this.#running = undefined
+      if (error === undefined && isOfWork) this.body.succeeded()
+      this.#next()
+    })
+    this.#add(command)
+  }
+
+  /** The server says with every answer without rows whether a transaction is open. */
+  #ask(): void {
+    this.#isAsking = true
+    const isLent = this.#isLent
+    this.#isLent = false
+    this.#core.query('DO 0', (error, answer) => {
+      this.#isAsking = false
+      if (error == null) this.body.told(isInTransaction(answer))
+      else this.drop(error)
+      this.#next()
+    })
+    this.#isLent = isLent
+  }
+}
+
+const IN_TRANSACTION = 1
+const AUTOCOMMIT = 2
+
+/** Comes with the answer to every statement that gives no rows. */
+function statusOf(answer: unknown): number {
+  return (answer as { readonly serverStatus?: number }).serverStatus ?? IN_TRANSACTION + AUTOCOMMIT
+}
+
+function isInTransaction(answer: unknown): boolean {
+  return (statusOf(answer) & IN_TRANSACTION) !== 0
+}
+
+/** With autocommit off nothing that is sent on its own is ever stored, and the end of a transaction begins another. */
+export function checkAutocommit(answer: unknown): void {
+  if (Array.isArray(answer) || (statusOf(answer) & AUTOCOMMIT) !== 0) return
+  throw new LockUsageError(
+    'pool',
+    'its connections have autocommit off, so nothing outside of a transaction would be stored: leave it on',
+  )
+}
+
+function textOf({ sql, query, statement }: Command): string | undefined {
+  return sql ?? query ?? statement?.query
+}
+
+/** Not sent at all. */
+function refuse(command: Command, why: Error): Command {
+  if (command.onResult !== undefined) command.onResult(why)
+  else
+    process.nextTick(() => {
+      command.emit('error', why)
+      command.emit('end')
+    })
+  return command
+}

@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest'
+
+import { classifyError } from '../../src/classify.ts'
+import { LockUsageError } from '../../src/core/errors.ts'
+import { caught } from '../entries/stage.ts'
+import { describeBodies, note, onKysely, onMysql2, onPg, type Stage } from './stage.ts'
+
+describe('work that catches an error', () => {
+  describeBodies(specs, { only: [onPg, onMysql2, onKysely] })
+  describe('of a deadlock', () => {
+    const byDeadlock = [onMysql2, { ...onKysely, engines: ['mysql', 'mariadb'] }]
+    describeBodies(deadlockSpecs, { only: byDeadlock })
+  })
+})
+
+function specs({ transaction, stored, ending }: Stage): void {
+  test('which ended the transaction: what it sends next is refused, and nothing is stored', async () => {
+    let refused: unknown
+    const said = caught(
+      transaction(
+        async (send) => {
+          await send(note(1))
+          await caught(send(await ending(send)))
+          refused = await caught(send(note(2)))
+          await caught(send(note(3)))
+        },
+        { attempts: 1 },
+      ),
+    )
+    expect(await said).toBeInstanceOf(LockUsageError)
+    expect(refused).toBeInstanceOf(Error)
+    expect(await stored()).toEqual([])
+  })
+
+  test('which ended the transaction, and sends all the rest at once: none of it is stored', async () => {
+    const said = caught(
+      transaction(
+        async (send) => {
+          const fatal = await ending(send)
+          await Promise.allSettled([send(note(1)), send(fatal), send(note(2)), send(note(3))])
+        },
+        { attempts: 1 },
+      ),
+    )
+    expect(await said).toBeInstanceOf(LockUsageError)
+    expect(await stored()).toEqual([])
+  })
+}
+
+function deadlockSpecs({ transaction, stored, ending }: Stage): void {
+  test('is run again, and each of its effects is stored once', async () => {
+    let attempts = 0
+    await transaction(async (send) => {
+      attempts += 1
+      await send(note(1))
+      if (attempts === 1) await caught(send(await ending(send)))
+      await send(note(2))
+    })
+    expect(attempts).toBe(2)
+    expect(await stored()).toEqual([1, 2])
+  })
+
+  test('goes on after one that left the transaction open', async () => {
+    await transaction(async (send) => {
+      await send(note(1))
+      await caught(send(note(1)))
+      await send(note(2))
+      await caught(send(note(2)))
+    })
+    expect(await stored()).toEqual([1, 2])
+  })
+
+  test('is told the one that ended the transaction, not the first', async () => {
+    const said = await caught(
+      transaction(
+        async (send) => {
+          await send(note(1))
+          await caught(send(note(1)))
+          await caught(send(await ending(send)))
+        },
+        { attempts: 1 },
+      ),
+    )
+    expect(classifyError(said)).toMatchObject({ kind: 'deadlock', retryable: true })
+    expect(await stored()).toEqual([])
+  })
+}
