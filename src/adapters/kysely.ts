@@ -57,7 +57,7 @@ async function sessionOf<Trx>(pinned: Pinned, options: KyselySessionOptions): Pr
   const runAll = async (statements: readonly SqlStatement[]): Promise<void> => {
     for (const statement of statements) await own.run(statement)
   }
-  const restore = await change(own, driver.setting).catch(async (error: unknown) => {
+  const restore = await prepare(own, pinned.connection, driver).catch(async (error: unknown) => {
     await giveBack()
     throw error
   })
@@ -125,6 +125,21 @@ function transactionsOn<Trx>(
     },
     ...control,
   }
+}
+
+const checked = new WeakSet<KyselyConnection>()
+
+/** Looks at a connection that was never used before. Gives the statements that undo what is changed for the session. */
+async function prepare(
+  own: Pick<Session, 'run'>,
+  connection: KyselyConnection,
+  { check, setting }: DriverTraits,
+): Promise<readonly SqlStatement[]> {
+  if (check !== undefined && !checked.has(connection)) {
+    await check((sql) => own.run({ sql, params: [] }))
+    checked.add(connection)
+  }
+  return change(own, setting)
 }
 
 /** Applies the setting. Gives the statements that put it back. */

@@ -201,10 +201,13 @@ function isInTransaction(answer: unknown): boolean {
 
 /** With autocommit off nothing that is sent on its own is ever stored, and the end of a transaction begins another. */
 export function checkAutocommit(answer: unknown): void {
-  if (Array.isArray(answer) || (statusOf(answer) & AUTOCOMMIT) !== 0) return
-  throw new LockUsageError(
+  if (!Array.isArray(answer) && (statusOf(answer) & AUTOCOMMIT) === 0) throw withoutAutocommit()
+}
+
+export function withoutAutocommit(): LockUsageError {
+  return new LockUsageError(
     'pool',
-    'its connections have autocommit off, so nothing outside of a transaction would be stored: leave it on',
+    'its connections have autocommit off, so what is sent outside of a transaction would not be stored: leave it on',
   )
 }
 

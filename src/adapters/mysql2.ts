@@ -4,7 +4,14 @@ import { LockUsageError } from '../core/errors.ts'
 import { released, type Session, type Sessions, type TransactionStart } from '../core/session.ts'
 import type { Row, SqlStatement, Value } from '../core/statement.ts'
 import { watchLoss, type LossEvents } from './connection-loss.ts'
-import { checkAutocommit, fateWords, lineOf, type CoreConnection, type Line } from './mysql2-line.ts'
+import {
+  checkAutocommit,
+  fateWords,
+  lineOf,
+  withoutAutocommit,
+  type CoreConnection,
+  type Line,
+} from './mysql2-line.ts'
 import { transactionView } from './mysql2-view.ts'
 import { fateBy } from './statement-fate.ts'
 import { sqlOnly } from './statement-kind.ts'
@@ -204,6 +211,10 @@ export const traits: DriverTraits = {
   begin: (start) => [...beginTexts(start), ...headTexts(start)],
   body: { fateOf: fateBy(fateWords), isEndedByErrors: true },
   isInTransaction,
+  check: async (send) => {
+    const [row] = await send('SELECT @@SESSION.autocommit AS isOn')
+    if (Number(row?.isOn) !== 1) throw withoutAutocommit()
+  },
   toDriver: toMysql,
   cleanUp: [{ sql: 'KILL CONNECTION_ID()', params: [] }],
 }

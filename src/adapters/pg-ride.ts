@@ -1,6 +1,8 @@
 import { LockUsageError } from '../core/errors.ts'
 import type { Row } from '../core/statement.ts'
 import { headRows, headMessages, type HeadReader } from './pg-head.ts'
+import { failQuery, isSubmittable, type QueryArguments } from './pg-query.ts'
+import { lead } from './statement-fate.ts'
 
 /** What is used of a client to let the beginning of a transaction travel with the first statement. */
 export interface RidingClient {
@@ -15,8 +17,6 @@ interface PgStream {
 }
 
 type Callback = (error: Error | null, result?: unknown) => void
-/** As `pg` takes them: a text or an object, values or a callback, a callback. */
-type QueryArguments = readonly [config?: unknown, values?: unknown, callback?: unknown]
 
 /** A query of `pg`'s own class. */
 interface OwnQuery extends HeadReader {
@@ -168,32 +168,21 @@ class Ride {
   #hold(args: QueryArguments): unknown {
     const { client, send } = this.#way
     const [config, values, last] = args
-    const callback = [values, last].find((one) => typeof one === 'function') as Callback | undefined
     const sent = this.begun.then(
       () => send(...args),
-      (error: unknown) => {
-        if (isSubmittable(config)) config.handleError(error, client.connection)
-        else if (callback === undefined) throw error
-        else process.nextTick(callback, error)
-      },
+      (error: unknown) => failQuery(args, error, client.connection),
     )
     if (isSubmittable(config)) return config
-    return callback === undefined ? sent : undefined
+    return typeof values === 'function' || typeof last === 'function' ? undefined : sent
   }
-}
-
-interface Submittable {
-  readonly submit: (connection: unknown) => unknown
-  readonly handleError: (error: unknown, connection: unknown) => void
-}
-
-function isSubmittable(config: unknown): config is Submittable {
-  return typeof config === 'object' && config !== null && 'submit' in config
 }
 
 function hasOwnTimeout(config: unknown): boolean {
   return typeof config === 'object' && config !== null && 'query_timeout' in config
 }
+
+/** While it takes rows, the server overlooks the end of the message behind which it would go on. */
+const copies = new RegExp(String.raw`${lead}copy\b`, 'i')
 
 /**
  * A text of several statements has only the simple protocol, which knows no skipping. A name has to be parsed first,
@@ -202,6 +191,7 @@ function hasOwnTimeout(config: unknown): boolean {
 function mayCarry(query: OwnQuery): boolean {
   const { text, name, rows } = query
   if (typeof text !== 'string' || text === '' || Boolean(name) || Boolean(rows)) return false
+  if (copies.test(text)) return false
   return query.requiresPreparation() || !text.trimEnd().slice(0, -1).includes(';')
 }
 

@@ -2,15 +2,14 @@ import type { Mutable } from '../core/mutable.ts'
 import { released, type Session, type Sessions, type TransactionStart } from '../core/session.ts'
 import type { Row, SqlStatement, Value } from '../core/statement.ts'
 import { watchLoss } from './connection-loss.ts'
+import { bodyTraits, PgBody, type PgMessages } from './pg-body.ts'
 import { cancel, type CancelTarget } from './pg-cancel.ts'
 import { listenOn, type ListeningClient } from './pg-listen.ts'
 import { statementNames, type StatementNames } from './pg-names.ts'
 import { riderOf, type Rider } from './pg-ride.ts'
-import { fateBy, rollbackOfAll } from './statement-fate.ts'
 import { sqlOnly } from './statement-kind.ts'
 import { succeeds } from './succeeds.ts'
 import type { DriverTraits } from './traits.ts'
-import { firstFailure, nothingToCommit, type Failure } from './transaction-end.ts'
 import { accessWords, headTexts, isolationWords, withoutMode } from './transaction-start.ts'
 
 /** What is used of `pg`'s `Pool`. The second way to connect is not used; its type is what tells the client's. */
@@ -20,8 +19,8 @@ export interface PgPool<Client = PgClient> {
 }
 
 export interface PgClient extends CancelTarget, ListeningClient {
-  /** Where `pg` tells of every error that the server sends; absent in its native client. */
-  readonly connection?: PgErrors
+  /** Where `pg` tells of every message of the server; absent in its native client. */
+  readonly connection?: PgMessages
   query(text: string, values?: unknown[]): Promise<PgAnswer>
   query(text: string, callback: (error: Error | null | undefined, answer: PgAnswer) => void): void
   query(config: PgQuery): Promise<PgAnswer>
@@ -33,11 +32,6 @@ export interface PgQuery {
   name: string
   text: string
   values: unknown[]
-}
-
-interface PgErrors {
-  on(event: 'errorMessage', listener: (error: Error) => void): unknown
-  off(event: 'errorMessage', listener: (error: Error) => void): unknown
 }
 
 export interface PgResult {
@@ -86,23 +80,23 @@ interface Manner {
 
 /** Field by field, and no more than it has to do: one is made for every transaction, and what it costs is waited for. */
 function sessionOf<Client extends PgClient>(client: Client, { names, pipeline }: Manner): Session<Client> {
-  const failure = firstFailure()
   const loss = watchLoss(client)
-  const { run, begin, ride, commit, rollback } = statementsOn(client, names, failure)
-  client.connection?.on('errorMessage', failure.note)
+  const body = new PgBody(client)
+  const { run, begin, ride, commit, rollback } = statementsOn(client, names, body)
   const session: Mutable<Session<Client>> = {
-    tx: client,
+    tx: body.tx,
     run,
     begin,
     commit,
     rollback,
     release: () => {
-      client.connection?.off('errorMessage', failure.note)
+      body.stop()
       client.release()
       loss.stop()
       return released
     },
     destroy: async (why) => {
+      body.stop()
       client.release(why)
       // While a statement waits for a lock, the server does not notice that its client has gone.
       await cancel(client)
@@ -116,19 +110,24 @@ function sessionOf<Client extends PgClient>(client: Client, { names, pipeline }:
 
 type Statements = Required<Pick<Session, 'run' | 'begin' | 'ride' | 'commit' | 'rollback'>>
 
-function statementsOn(client: PgClient, names: StatementNames | undefined, failure: Failure): Statements {
-  let isOpen = false
+function statementsOn(
+  client: PgClient,
+  names: StatementNames | undefined,
+  body: PgBody<PgClient>,
+): Statements {
+  const { state } = body
   let rider: Rider | undefined
   const rollback = async (): Promise<void> => {
     const stage = rider?.end()
     if (stage === 'under way') throw new Error('the transaction waits to begin')
+    state.giveUp()
+    body.closeCursors()
     if (stage !== 'unsent') await send(client, 'ROLLBACK')
-    isOpen = false
+    state.over()
   }
   const beginning = (start: TransactionStart): string => {
     const text = beginText(start)
-    failure.forget()
-    isOpen = true
+    body.begin()
     return text
   }
   const ride = (start: TransactionStart = {}): Promise<readonly Row[]> => {
@@ -138,21 +137,23 @@ function statementsOn(client: PgClient, names: StatementNames | undefined, failu
   }
   const undo = async (reason: unknown): Promise<never> => {
     // where that fails, the connection is gone, and the transaction with it
-    if (isOpen) await rollback().catch(() => {})
+    if (state.isOpen) await rollback().catch(() => {})
     throw reason
   }
-  const committed = (answer: PgAnswer): void => {
-    isOpen = false
-    // The server answers COMMIT of a failed transaction with the tag ROLLBACK, and with no error.
-    if (lastOf(answer)?.command === 'ROLLBACK') throw nothingToCommit(failure.error)
-  }
   return {
-    // outside of a transaction only: where the name is refused, the statement is sent again without it
-    run: async (statement) =>
-      (await sendStatement(client, sqlOnly(statement), isOpen ? undefined : names))?.rows ?? [],
+    run: async (statement) => {
+      const sql = sqlOnly(statement)
+      if (state.end !== undefined) throw state.end
+      // outside of a transaction only: where the name is refused, the statement is sent again without it
+      return (await sendStatement(client, sql, state.isOpen ? undefined : names))?.rows ?? []
+    },
     begin: (start = {}) => ask(client, () => beginning(start)).then(rowsOf, undo),
     ride,
-    commit: () => ask(client, () => 'COMMIT').then(committed),
+    commit: () => {
+      state.close()
+      body.closeCursors()
+      return ask(client, () => 'COMMIT').then((answer) => body.committed(lastOf(answer)?.command))
+    },
     rollback,
   }
 }
@@ -225,13 +226,10 @@ function beginText(start: TransactionStart): string {
   return text
 }
 
-/** What a statement starts with that ends the transaction. */
-const ends = `commit|${rollbackOfAll}|begin|start\\s+transaction|end|abort|prepare\\s+transaction`
-
 /** For libraries that send their statements through `pg`. */
 export const traits: DriverTraits = {
   begin: (start) => [beginText(start)],
-  body: { fateOf: fateBy({ ends }), isEndedByErrors: false },
+  body: bodyTraits,
   // one message; refused outside of a transaction, and in one that an error has ended
   isInTransaction: (say) => succeeds(say('SAVEPOINT holdfast; RELEASE SAVEPOINT holdfast')),
   toDriver: (value) => value,

@@ -9,7 +9,7 @@ export interface FateWords {
 }
 
 /** Blanks and comments ahead of a statement, but not the comments that MySQL and MariaDB run. */
-const lead = String.raw`^(?:\s|\(|--[^\n]*\n|#[^\n]*\n|/\*(?!!|M!)[^]*?\*/)*`
+export const lead = String.raw`^(?:\s|\(|--[^\n]*\n|#[^\n]*\n|/\*(?!!|M!)[^]*?\*/)*`
 
 export type FateOf = (sql: string) => Fate
 

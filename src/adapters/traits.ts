@@ -14,6 +14,8 @@ export interface DriverTraits {
   readonly body: BodyTraits
   /** Asks the database whether a transaction is open on the connection. */
   readonly isInTransaction: (send: (text: string) => Promise<readonly Row[]>) => Promise<boolean>
+  /** Refuses a connection that would not do what it is told. Called once for each. */
+  readonly check?: (send: (text: string) => Promise<readonly Row[]>) => Promise<void>
   /** A value as the driver can send it. */
   readonly toDriver: (value: Value) => unknown
   /** Changed for as long as a session has the connection, and put back after it. */

@@ -122,11 +122,12 @@ describeSessionLocks((stage) => {
     )
     await elsewhere.release()
     await (await a.acquire(stage.key())).release()
-    const [first] = a.opened
     expect(a.opened.length).toBeGreaterThan(1)
     if (stage.name !== 'postgres') return
     expect(new Set(a.opened.map(({ backend }) => backend)).size).toBe(1)
-    const client = first?.tx as { query: (sql: string) => Promise<{ rows: unknown[] }> }
-    expect((await client.query('show lock_timeout')).rows).toEqual([{ lock_timeout: '0' }])
+    const next = await a.borrow()
+    expect(next.backend).toBe(a.opened[0]?.backend)
+    expect(await next.run({ sql: 'show lock_timeout', params: [] })).toEqual([{ lock_timeout: '0' }])
+    await next.release()
   })
 })

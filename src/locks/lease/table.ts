@@ -45,7 +45,8 @@ export function createLeaseTable<Tx>(port: Port<Tx>): LeaseTable {
         isMade = true
       } catch (error) {
         making = undefined
-        throw cannotBeMade(missing, error)
+        // what is wrong with the connection is wrong with the lease, too
+        throw error instanceof LockUsageError ? error : cannotBeMade(missing, error)
       }
     },
   }

@@ -1,0 +1,101 @@
+import { failQuery, isSubmittable, textOf, type QueryArguments, type Submittable } from './pg-query.ts'
+import { fateBy, rollbackOfAll } from './statement-fate.ts'
+import { TransactionBody, type BodyTraits } from './transaction-body.ts'
+import { viewOf } from './transaction-view.ts'
+
+/** Where `pg` tells of every message of the server; its native client does not. */
+export interface PgMessages {
+  on(event: 'errorMessage', listener: (error: Error) => void): unknown
+  on(event: 'commandComplete', listener: (message: { readonly text: string }) => void): unknown
+  on(event: 'readyForQuery', listener: (message: { readonly status: string }) => void): unknown
+  off(event: 'errorMessage', listener: (error: Error) => void): unknown
+  off(event: 'commandComplete', listener: (message: { readonly text: string }) => void): unknown
+  off(event: 'readyForQuery', listener: (message: { readonly status: string }) => void): unknown
+}
+
+/** What is used of a client to send what the work sends. */
+export interface BodyClient {
+  readonly connection?: PgMessages
+  query(...args: QueryArguments): unknown
+}
+
+/** After an error the server refuses everything until the end, or until a savepoint. */
+export const bodyTraits: BodyTraits = {
+  fateOf: fateBy({
+    ends: String.raw`commit|${rollbackOfAll}|begin|start\s+transaction|end|abort|prepare\s+transaction`,
+  }),
+  isEndedByErrors: false,
+}
+
+/** The statements of the work on one client, as the client lines them up and the server answers them. */
+export class PgBody<Client extends BodyClient> {
+  readonly state: TransactionBody = new TransactionBody(bodyTraits)
+  /** What the work is given. */
+  readonly tx: Client
+  readonly #client: Client
+  #cursors: Submittable[] | undefined
+  /** The transactions that the server has begun and ended since ours began, with ours. */
+  #begun = 0
+  #ended = 0
+
+  constructor(client: Client) {
+    this.#client = client
+    this.tx = viewOf(client, (name) => (name === 'query' ? this.#query : undefined))
+    const { connection } = client
+    connection?.on('errorMessage', this.#failed)
+    connection?.on('commandComplete', this.#completed)
+    connection?.on('readyForQuery', this.#ready)
+  }
+
+  begin(): void {
+    this.state.begin()
+    this.#begun = 0
+    this.#ended = 0
+  }
+
+  /** Ends what the work has left open, behind which the end of the transaction would wait for ever. */
+  closeCursors(): void {
+    for (const cursor of this.#cursors ?? []) void (cursor.close ?? cursor.destroy)?.call(cursor)
+    this.#cursors = undefined
+  }
+
+  /** Throws unless what the server has answered to COMMIT is the end of our own transaction. */
+  committed(tag: string | undefined): void {
+    // the server answers COMMIT of a failed transaction with the tag ROLLBACK, and with no error
+    if (tag === 'ROLLBACK' || this.#begun > 1 || this.#ended > 1) this.state.told(false)
+    const { end } = this.state
+    this.state.over()
+    if (end !== undefined) throw end
+  }
+
+  stop(): void {
+    const { connection } = this.#client
+    connection?.off('errorMessage', this.#failed)
+    connection?.off('commandComplete', this.#completed)
+    connection?.off('readyForQuery', this.#ready)
+    this.state.over()
+  }
+
+  readonly #query = (...args: QueryArguments): unknown => {
+    const [config] = args
+    const refusal = this.state.closed ?? this.state.refusal(textOf(config))
+    if (refusal !== undefined) return failQuery(args, refusal, this.#client.connection)
+    if (isSubmittable(config)) (this.#cursors ??= []).push(config)
+    return this.#client.query(...args)
+  }
+
+  readonly #failed = (error: Error): void => this.state.failed(error, true)
+
+  readonly #completed = ({ text }: { readonly text: string }): void => {
+    if (text === 'BEGIN' || text === 'START TRANSACTION') this.#begun += 1
+    else if (text === 'COMMIT') this.#ended += 1
+    else return
+    if (this.state.isOpen && (this.#begun > 1 || this.#ended > 0)) this.state.told(false)
+  }
+
+  readonly #ready = ({ status }: { readonly status: string }): void => {
+    if (status === 'T') this.state.succeeded()
+    // no transaction; ours is told by the tag of its COMMIT
+    else if (status === 'I' && this.state.isOpen && this.#begun > 0) this.state.told(false)
+  }
+}

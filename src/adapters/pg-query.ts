@@ -1,0 +1,41 @@
+type Callback = (error: unknown, result?: unknown) => void
+
+/** As `pg` takes them: a text or an object, values or a callback, a callback. */
+export type QueryArguments = readonly [config?: unknown, values?: unknown, callback?: unknown]
+
+/** A query that somebody else has made, such as a cursor. */
+export interface Submittable {
+  readonly text?: unknown
+  readonly submit: (connection: unknown) => unknown
+  readonly handleError: (error: unknown, connection: unknown) => void
+  /** Of a cursor. Does nothing to one that has ended. */
+  readonly close?: () => unknown
+  /** Of a stream. */
+  readonly destroy?: () => unknown
+}
+
+export function isSubmittable(config: unknown): config is Submittable {
+  return typeof config === 'object' && config !== null && 'submit' in config
+}
+
+export function textOf(config: unknown): string {
+  const text: unknown =
+    typeof config === 'string' ? config : (config as { readonly text?: unknown } | null)?.text
+  return typeof text === 'string' ? text : ''
+}
+
+/** Tells whoever sent a query of its error, in the way in which they would hear of it. */
+export function failQuery(
+  [config, values, last]: QueryArguments,
+  error: unknown,
+  connection: unknown,
+): unknown {
+  const callback = [values, last].find((one) => typeof one === 'function') as Callback | undefined
+  if (isSubmittable(config)) {
+    process.nextTick(() => config.handleError(error, connection))
+    return config
+  }
+  if (callback === undefined) return Promise.reject(error as Error)
+  process.nextTick(callback, error)
+  return undefined
+}

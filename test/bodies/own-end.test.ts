@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest'
+
+import { LockUsageError } from '../../src/core/errors.ts'
+import { caught } from '../entries/stage.ts'
+import { describeBodies, note, onKysely, onMysql2, onPg, type Stage } from './stage.ts'
+
+describe('work that ends its transaction itself', () => {
+  describeBodies(specs, { only: [onPg, onMysql2, onKysely] })
+  describe('by a statement that commits', () => {
+    const mysqls = [onMysql2, { ...onKysely, engines: ['mysql', 'mariadb'] }]
+    describeBodies(implicitSpecs, { only: mysqls })
+  })
+  describe('in a text of several statements', () => {
+    describeBodies(severalSpecs, { only: [onPg, { ...onKysely, engines: ['postgres'] }] })
+  })
+})
+
+function specs(stage: Stage): void {
+  const { transaction, stored } = stage
+
+  test.each(['COMMIT', ' commit ', '/* app */ Rollback', 'begin', '-- mine\ncommit'])(
+    '%j is refused, and not sent',
+    async (text) => {
+      const said = caught(
+        transaction(async (send) => {
+          await send(note(1))
+          await send(text)
+        }),
+      )
+      expect(await said).toBeInstanceOf(LockUsageError)
+      expect(await stored()).toEqual([])
+    },
+  )
+
+  test('under a named lock is refused, and the lock is there until the end', async () => {
+    const { locks, run } = stage.way
+    const said = locks.withLock('own end', async (tx) => {
+      await run(tx, note(1))
+      await caught(run(tx, 'COMMIT'))
+      expect(await stored()).toEqual([])
+      await run(tx, note(2))
+    })
+    await said
+    expect(await stored()).toEqual([1, 2])
+  })
+
+  test('may set savepoints, and go back to them', async () => {
+    await transaction(async (send) => {
+      await send(note(1))
+      await send('SAVEPOINT mine')
+      await send(note(2))
+      await send('ROLLBACK TO SAVEPOINT mine')
+      await send('RELEASE SAVEPOINT mine')
+      await send(note(3))
+    })
+    expect(await stored()).toEqual([1, 3])
+  })
+}
+
+function implicitSpecs(stage: Stage): void {
+  const { transaction, stored } = stage
+
+  test('such as DDL is refused', async () => {
+    const said = caught(
+      transaction(async (send) => {
+        await send(note(1))
+        await send('create table other (id int)')
+      }),
+    )
+    expect(await said).toBeInstanceOf(LockUsageError)
+    expect(await stored()).toEqual([])
+  })
+
+  test('inside of a procedure: what comes next is refused, and the call fails', async () => {
+    const session = await stage.engine.open()
+    await session.run({ sql: 'drop procedure if exists commits', params: [] })
+    await session.run({ sql: 'create procedure commits() begin commit; end', params: [] })
+    await session.close()
+    const said = caught(
+      transaction(async (send) => {
+        await send(note(1))
+        await send('call commits()')
+        await send(note(2))
+      }),
+    )
+    expect(await said).toBeInstanceOf(LockUsageError)
+    // the procedure has stored what came before it, and nothing else is
+    expect(await stored()).toEqual([1])
+    const atTheEnd = caught(
+      transaction(async (send) => {
+        await send('call commits()')
+      }),
+    )
+    expect(await atTheEnd).toBeInstanceOf(LockUsageError)
+  })
+
+  test('may use temporary tables', async () => {
+    await transaction(async (send) => {
+      await send(note(1))
+      await send('create temporary table mine (id int)')
+      await send('drop temporary table mine')
+    })
+    expect(await stored()).toEqual([1])
+  })
+}
+
+function severalSpecs({ transaction, stored }: Stage): void {
+  test('what comes next is refused, and the call fails', async () => {
+    const said = caught(
+      transaction(async (send) => {
+        await send(`${note(1)}; COMMIT`)
+        await send(note(2))
+      }),
+    )
+    expect(await said).toBeInstanceOf(LockUsageError)
+    expect(await stored()).toEqual([1])
+  })
+
+  test('at its end, the call fails', async () => {
+    const said = caught(transaction((send) => send(`${note(1)}; COMMIT`)))
+    expect(await said).toBeInstanceOf(LockUsageError)
+  })
+}
