@@ -7,8 +7,10 @@ import { hasEnded, TransactionBody } from './transaction-body.ts'
 /** Whatever is sent on a connection of Kysely's, by us and by the work: Kysely sends one at a time. */
 export interface WatchedConnection {
   readonly body: TransactionBody
-  /** Ends the streams that the work has left open. Says whether there was one. */
-  readonly cutStreams: () => Promise<boolean>
+  /** Ends the streams that the work has left open. */
+  readonly cutStreams: () => Promise<void>
+  /** Whether there was one. Who has left it keeps Kysely's turn on the connection for ever. */
+  readonly hasCut: () => boolean
   readonly unwatch: () => void
 }
 
@@ -18,6 +20,7 @@ type Stream = NonNullable<KyselyConnection['streamQuery']>
 export function watchConnection(connection: KyselyConnection, driver: DriverTraits): WatchedConnection {
   const body = new TransactionBody(driver.body)
   const open = new Set<AsyncIterator<KyselyResult>>()
+  let hasCut = false
   const bound = connection.executeQuery.bind(connection)
   // that of SQLite throws at once
   const execute: Execute = async (query) => bound(query)
@@ -34,9 +37,10 @@ export function watchConnection(connection: KyselyConnection, driver: DriverTrai
     cutStreams: async () => {
       const left = [...open]
       open.clear()
+      hasCut ||= left.length > 0
       for (const stream of left) await stream.return?.()
-      return left.length > 0
     },
+    hasCut: () => hasCut,
     unwatch: () => {
       for (const putBack of unwatch) putBack()
     },

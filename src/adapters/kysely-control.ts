@@ -11,11 +11,6 @@ import { sendInTurn, undoneOnError } from './transaction-start.ts'
 /** How a transaction is begun and ended on a connection of Kysely's. */
 export type TransactionControl = Pick<Session, 'begin' | 'commit' | 'rollback'>
 
-/** Whoever rolls back says how it is sent. */
-interface PlainControl extends Pick<Session, 'begin' | 'commit'> {
-  readonly rollback: (send: Send) => Promise<void>
-}
-
 type Send = (text: string, manner: Manner) => Promise<readonly Row[]>
 
 export interface ControlParts {
@@ -45,15 +40,16 @@ export function transactionControl(connection: KyselyConnection, parts: ControlP
     },
     commit: async () => {
       body.close()
-      if (await cutStreams()) throw leftOpen()
+      await cutStreams()
+      if (parts.watched.hasCut()) throw leftOpen()
       await parts.settle()
       await commit()
       body.over()
     },
     rollback: async () => {
       body.giveUp()
-      // whoever has left a stream open keeps Kysely's turn for ever
-      await rollback((await cutStreams()) ? parts.sendFirst : parts.send)
+      await cutStreams()
+      await rollback()
       body.over()
     },
   }
@@ -66,7 +62,7 @@ function leftOpen(): LockUsageError {
   )
 }
 
-function byStatements({ send, sendFirst, driver }: ControlParts): PlainControl {
+function byStatements({ send, sendFirst, driver }: ControlParts): TransactionControl {
   let beginning: Promise<readonly Row[] | undefined> | undefined
   return {
     begin: async (start = {}) => {
@@ -77,12 +73,12 @@ function byStatements({ send, sendFirst, driver }: ControlParts): PlainControl {
       return (await beginning) ?? []
     },
     commit: async () => void (await send('COMMIT', 'commit')),
-    rollback: async (roll) => {
+    rollback: async () => {
       // Kysely lines up what is sent through it, and the beginning was not: whoever gives up may be in its middle.
       await beginning?.catch(() => {})
-      await roll('ROLLBACK', 'free').catch(async (error: unknown) => {
+      await send('ROLLBACK', 'free').catch(async (error: unknown) => {
         // SQLite may have rolled back by itself, and refuses to do it again. It never refuses within a savepoint.
-        const again = roll('SAVEPOINT holdfast', 'free').then(() => roll('ROLLBACK', 'free'))
+        const again = send('SAVEPOINT holdfast', 'free').then(() => send('ROLLBACK', 'free'))
         if (!(await succeeds(again))) throw error
       })
     },
@@ -93,7 +89,7 @@ function byStatements({ send, sendFirst, driver }: ControlParts): PlainControl {
 function byMethods(
   connection: KyselyConnection,
   { send, watched: { body }, driver }: ControlParts,
-): PlainControl {
+): TransactionControl {
   let hasBegun = false
   return {
     begin: async (start = {}) => {
@@ -109,12 +105,12 @@ function byMethods(
       hasBegun = false
       await connection.commitTransaction?.()
     },
-    rollback: async (roll) => {
+    rollback: async () => {
       if (!hasBegun) return
       hasBegun = false
       await connection.rollbackTransaction?.().catch(async (refusal: unknown) => {
         // After a deadlock the server has rolled back by itself, and refuses to do it again.
-        const [row] = await roll('SELECT @@TRANCOUNT AS held', 'free')
+        const [row] = await send('SELECT @@TRANCOUNT AS held', 'free')
         if (row?.held !== 0) throw refusal
       })
     },

@@ -100,12 +100,13 @@ function transactionsOn<Trx>(
   // without plugins, which may rename the columns of the answer
   const bare = db.withoutPlugins()
   const sendOn =
-    (to: KyselyExecutor | KyselyConnection) =>
+    (to: () => KyselyExecutor | KyselyConnection) =>
     async ({ sql, params }: SqlStatement, manner: Manner): Promise<readonly Row[]> => {
-      const { rows } = await to.executeQuery(rawQuery(sql, params.map(driver.toDriver), manner))
+      const { rows } = await to().executeQuery(rawQuery(sql, params.map(driver.toDriver), manner))
       return rows as readonly Row[]
     }
-  const [send, sendFirst] = [sendOn(bare), sendOn(connection)]
+  const sendFirst = sendOn(() => connection)
+  const send = sendOn(() => (watched.hasCut() ? connection : bare))
   const control = transactionControl(connection, {
     send: (sql, manner) => send({ sql, params: [] }, manner),
     sendFirst: (sql, manner) => sendFirst({ sql, params: [] }, manner),

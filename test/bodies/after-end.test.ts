@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { LockUsageError } from '../../src/core/errors.ts'
 import { createLocks as mysqlLocks } from '../../src/entries/mysql2.ts'
 import { createLocks as pgLocks } from '../../src/entries/pg.ts'
+import { pgPool } from '../adapters/subject.ts'
 import { caught } from '../entries/stage.ts'
 import { describeEngines, type EngineContext } from '../engines/use.ts'
 import { describeBodies, note, onKysely, onMysql2, onPg, type Stage } from './stage.ts'
@@ -37,7 +38,7 @@ function specs({ transaction, stored }: Stage): void {
 
 function pgSpecs(context: EngineContext): void {
   test('is refused to callbacks, and to queries that were made elsewhere', async () => {
-    const pool = new pg.Pool({ connectionString: context.engine.server.url, max: 1 })
+    const pool = pgPool(context.engine.server.url)
     const tx = await pgLocks(pool).transaction(async (given) => given)
     const told = new Promise((resolve) => void tx.query('select 1', (error: unknown) => resolve(error)))
     expect(await told).toBeInstanceOf(LockUsageError)

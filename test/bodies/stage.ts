@@ -1,12 +1,12 @@
 import { Kysely, sql } from 'kysely'
 import mysql from 'mysql2/promise'
-import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest'
 
 import { createLocks as kyselyLocks } from '../../src/entries/kysely.ts'
 import { createLocks as mysqlLocks } from '../../src/entries/mysql2.ts'
 import { createLocks as pgLocks } from '../../src/entries/pg.ts'
 import type { SharedLocks } from '../../src/locks.ts'
+import { pgPool } from '../adapters/subject.ts'
 import { dialects, type ServerName } from '../entries/kysely-dialects.ts'
 import { describeEngines, until, type EngineContext } from '../engines/use.ts'
 
@@ -32,9 +32,8 @@ const run: Way['run'] = (tx, text) => (tx as Querying).query(text)
 export const onPg: Subject = {
   title: 'pg',
   engines: ['postgres'],
-  connect: (connectionString) => {
-    const pool = new pg.Pool({ connectionString, max: 2 })
-    pool.on('error', () => {})
+  connect: (url) => {
+    const pool = pgPool(url)
     return { locks: pgLocks(pool) as unknown as SharedLocks<unknown>, run, close: () => pool.end() }
   },
 }
