@@ -24,6 +24,8 @@ export interface Place {
   readonly ownRefusal?: Refusal
   /** Whether this is inside of another query, which may leave columns of it aside. */
   readonly isNested: boolean
+  /** Whether this is inside of what a DELETE asks for. */
+  readonly isInDelete?: boolean
   /** Whether a table's name means here that it is read from. */
   readonly isSource: boolean
 }
@@ -173,6 +175,8 @@ function visitBody(node: QueryNode, place: Place, change: ChangeSelect): QueryNo
     if (field === 'table') return visitSource(child)
     if (field === 'setOperations') return visitBranch(child, place, change)
     if (field === 'values') return visit(child, place, change)
+    if (field === 'where' && node.kind === 'DeleteQueryNode')
+      return visit(child, { ...nested, isInDelete: true }, change)
     if (field === 'where' || !isSelect(node)) return visit(child, nested, change)
     return visit(child, refuse(nested, place.isNested && refusals.unusedColumn), change)
   })

@@ -70,12 +70,14 @@ function lockSelect(
   const sources = sourcesOf(select)
   if (asked === undefined) {
     checkSubquery(sources, place)
+    if (place.isInDelete === true) checkDelete(lockOf(planFor({ mode: 'exclusive' })))
     return select
   }
   checkShape(select)
   const locked = lockedSources(sources, asked.of, place)
   const plan = planFor({ ...asked.request, ...(asked.of && { of: namesOf(locked, sources) }) })
   const lock = lockOf(plan)
+  if (place.isInDelete === true) checkDelete(lock)
   if (requireTransaction !== undefined) requireTransaction(plan)
   else if (lock.style === 'covered') throw noTransaction()
   return writeLock(select, lock, locked)
@@ -100,6 +102,14 @@ function checkSubquery(sources: readonly Source[], place: Place): void {
   throw new LockUsageError(
     'from',
     `${found.name} is a WITH query of the query around it: build the locked sub-query with the expression builder`,
+  )
+}
+
+function checkDelete(lock: WritableLock): void {
+  if (lock.style !== 'clause' || lock.isUnsafeInDelete !== true) return
+  throw new LockUsageError(
+    'where',
+    'this server would also delete the rows that the sub-query of a DELETE locks: lock them by a query of their own, then delete by key',
   )
 }
 

@@ -68,7 +68,13 @@ export interface SettingChange {
 /** How the rows of a query come to be locked. */
 export type QueryLock =
   /** The clause stands at the end of the SELECT. */
-  | { readonly style: 'clause'; readonly clause: string; readonly read?: SqlStatement }
+  | {
+      readonly style: 'clause'
+      readonly clause: string
+      readonly read?: SqlStatement
+      /** A DELETE of this server deletes the rows of a sub-query with this clause, too. */
+      readonly isUnsafeInDelete?: true
+    }
   /** The hints stand behind each locked table: `FROM t WITH (hints)`. */
   | { readonly style: 'table-hint'; readonly hints: readonly string[]; readonly read?: SqlStatement }
   /** The transaction's own lock covers the rows: the query stays as it is. */

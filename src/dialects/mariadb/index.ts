@@ -22,6 +22,7 @@ function row(request: CheckedRow, version: Version): PlanDraft | Unsupported {
     hasNowait: true,
     hasSkipLocked: isAtLeast(version, [10, 6, 0]),
     hasWaitClause: true,
+    deletesLockedSubqueries: false,
   })
 }
 

@@ -23,6 +23,7 @@ function row(request: CheckedRow, version: Version): PlanDraft | Unsupported {
     hasNowait: isModern,
     hasSkipLocked: isModern,
     hasWaitClause: false,
+    deletesLockedSubqueries: true,
   })
 }
 

@@ -14,6 +14,8 @@ export interface RowTraits {
   readonly hasSkipLocked: boolean
   /** `WAIT n` belongs to the statement, so nothing has to be put back after it. */
   readonly hasWaitClause: boolean
+  /** Seen on MySQL 9.7: a DELETE also deletes what a sub-query of its condition, behind IN or EXISTS, reads FOR UPDATE. */
+  readonly deletesLockedSubqueries: boolean
 }
 
 export function innodbRow(request: CheckedRow, traits: RowTraits): PlanDraft | Unsupported {
@@ -31,7 +33,12 @@ export function innodbRow(request: CheckedRow, traits: RowTraits): PlanDraft | U
   return {
     support: moreThanAsked(request, traits) ?? lessThanSeems(request) ?? support,
     ...waiting,
-    query: { style: 'clause', clause, ...(read && { read }) },
+    query: {
+      style: 'clause',
+      clause,
+      ...(read && { read }),
+      ...(traits.deletesLockedSubqueries && request.mode === 'exclusive' && { isUnsafeInDelete: true }),
+    },
   }
 }
 
