@@ -2,6 +2,7 @@ import { LockUsageError } from '../../core/errors.ts'
 import type { Plan, QueryLock } from '../../core/plan.ts'
 import type { Target } from '../../core/request.ts'
 import type { SqlStatement, Statement, Value } from '../../core/statement.ts'
+import { outlineOf } from './outline.ts'
 import type { LockingRead } from './rows.ts'
 
 /** Where a lock goes in a query that is written by hand: one of the two is empty, which one depends on the engine. */
@@ -76,10 +77,38 @@ const refusedShapes: readonly (readonly [RegExp, string])[] = [
   ],
 ]
 
+const notOfATable =
+  'a row of its result is not a row of a table, so there is none to lock: select the keys first, then lock the rows by key'
+
+/**
+ * Shapes of the outermost level in which InnoDB locks nothing, or what it happened to read: for `max(id)` one row.
+ * What stands in parentheses is not seen there.
+ */
+const refusedOutlines: readonly (readonly [RegExp, string])[] = [
+  [/^\s*select\s+(?:all\s+)?distinct(?:row)?\b/i, notOfATable],
+  [/\b(?:group\s+by|having)\b/i, notOfATable],
+  [
+    /\b(?:any_value|array_agg|avg|bit_(?:and|or|xor)|bool_(?:and|or)|count(?:_big)?|every|group_concat|jsonb?_(?:agg|arrayagg|group_\w+|object_?agg)|max|min|std|stddev(?:_\w+)?|st_collect|string_agg|sum|total|var(?:p|_pop|_samp|iance)?|xmlagg)\s*\(\)|\bover\s*(?:\(\)|\w)/i,
+    `aggregate and window functions read more rows than they give: ${notOfATable}`,
+  ],
+  [
+    /\bfrom\b(?:(?!\bwhere\b).)*(?:,|\bjoin|\blateral|\bapply)\s*(?:lateral\s*)?\(\)/is,
+    'rows of a query inside of FROM are not locked everywhere: lock them by a query of their own',
+  ],
+]
+
 function checkSelect(statement: SqlStatement): SqlStatement {
-  const found = refusedShapes.find(([shape]) => shape.test(statement.sql))
-  if (found === undefined) return statement
-  throw new LockUsageError('query', found[1])
+  const { sql } = statement
+  const outline = outlineOf(sql)
+  const found =
+    refusedShapes.find(([shape]) => shape.test(sql)) ??
+    refusedOutlines.find(([shape]) => shape.test(outline ?? ''))
+  if (found !== undefined) throw new LockUsageError('query', found[1])
+  if (outline !== undefined) return statement
+  throw new LockUsageError(
+    'query',
+    'cannot be read for certain: put what is in quotes into params, and leave out comments that are run',
+  )
 }
 
 /** A function that leaves the lock out would read without one. */
