@@ -168,12 +168,16 @@ export async function takeForTransaction(
   }
 }
 
-/** Sends a lock's statements under the plan's setting, and waits as the plan says. */
+/**
+ * Sends a lock's statements under the plan's setting, and waits as the plan says. Where there are none, the setting is
+ * left alone: what a transaction has for itself would be taken for the session's old value.
+ */
 async function sendPlanned(
   { session, dialect, signal, doubt }: OpenTransaction<unknown>,
   plan: Plan,
   statements: readonly Statement[],
 ): Promise<void> {
+  if (statements.length === 0) return
   const send = (): Promise<unknown> => sendLock(session, statements, theLock)
   await withSetting(session, plan.setting, {
     doubt,
