@@ -33,6 +33,8 @@ export interface OpenTransaction<Tx> extends Server {
   begun: Promise<unknown> | undefined
   /** The named locks that it holds, by the text that tells them apart. */
   readonly named: Map<string, Receipt>
+  /** The last of its lock calls that has not ended. */
+  locking: Promise<unknown> | undefined
   /** Called when the work has ended, before the transaction does. Undefined from then on. */
   onLeave: (() => void)[] | undefined
   /** What gives back the locks that outlive the transaction, sent once it has ended: in the opposite order. */

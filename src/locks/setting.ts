@@ -28,17 +28,21 @@ async function withChanged<T>(
 ): Promise<T> {
   const saved = setting.read && (await session.run(setting.read))[0]?.saved
   const restore = restoreStatement(setting, saved)
-  await session.run(setting.apply)
   const putBack = async (): Promise<void> => {
     if (signal?.aborted === true) doubt(signal.reason)
     else await session.run(restore).catch(doubt)
   }
+  const applied = session.run(setting.apply)
+  // Where the work fails with it, it is not waited for: nothing that the caller sends meanwhile comes between the two.
+  if (setting.endsWithError === true) applied.catch(() => {})
+  else await applied
   try {
     const result = await work()
     await putBack()
     return result
   } catch (error) {
-    if (setting.endsWithError !== true) await putBack()
+    if (setting.endsWithError === true) await applied
+    else await putBack()
     throw error
   }
 }

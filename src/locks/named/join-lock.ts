@@ -15,6 +15,7 @@ import {
 } from './opening.ts'
 import type { OpenTransaction } from '../port.ts'
 import { receiptOf } from '../rows/rows.ts'
+import { oneAtATime } from '../transaction/one-at-a-time.ts'
 import { withSavepoint } from '../transaction/savepoint.ts'
 
 export interface JoinCall {
@@ -25,7 +26,11 @@ export interface JoinCall {
 }
 
 /** Takes a named lock in a transaction that is under way, until that ends. */
-export async function joinLock(open: OpenTransaction<unknown>, call: JoinCall): Promise<Receipt> {
+export function joinLock(open: OpenTransaction<unknown>, call: JoinCall): Promise<Receipt> {
+  return oneAtATime(open, () => joinNow(open, call))
+}
+
+async function joinNow(open: OpenTransaction<unknown>, call: JoinCall): Promise<Receipt> {
   const { name, locking, lock, savepoint } = call
   const has = open.named.get(name.id)
   if (has !== undefined) return heldAlready(has, lock)

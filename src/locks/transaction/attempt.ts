@@ -83,6 +83,7 @@ async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T>
       doubt: ending.doubt,
       begun: undefined,
       named: new Map(),
+      locking: undefined,
       onLeave: [],
       atEnd: [],
     }

@@ -19,12 +19,15 @@ async function atSavepoint<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const say = async (sql: string): Promise<void> => void (await session.run({ sql, params: [] }))
-  await say('SAVEPOINT holdfast')
+  // Not waited for: what the caller's work sends meanwhile would come behind it, and be undone with it in silence.
+  const begun = say('SAVEPOINT holdfast')
+  begun.catch(() => {})
   try {
     const result = await work()
     await say('RELEASE SAVEPOINT holdfast')
     return result
   } catch (error) {
+    await begun
     await say('ROLLBACK TO SAVEPOINT holdfast').catch(doubt)
     throw error
   }
