@@ -47,7 +47,7 @@ export interface Mysql2Query {
 }
 
 /** How long a connection for {@link killQuery} is waited for, when the pool has none to spare. */
-const killPatienceMs = 5000
+const killPatienceMs = 3000
 
 /**
  * Sessions on the connections of a `mysql2/promise` pool, to MySQL or MariaDB. The caller's work receives the pool's

@@ -26,7 +26,7 @@ export function cancel({ host, port, processID, secretKey }: CancelTarget): Prom
   }
   const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
   return new Promise((resolve) => {
-    socket.setTimeout(5_000, () => socket.destroy())
+    socket.setTimeout(3_000, () => socket.destroy())
     socket.on('error', () => {}) // then the server ends it when it finds the connection closed
     socket.on('close', () => resolve())
     socket.end(message)

@@ -29,6 +29,9 @@ export interface OpenTransaction<Tx> extends Server {
   readonly deadline: Deadline
   /** The session is in a state that nobody knows: it must not go back to the pool. */
   readonly doubt: (why: unknown) => void
+  readonly isInDoubt: () => boolean
+  /** Gives the session up before the transaction's end is known: whoever asks about that may need its place in the pool. */
+  readonly giveUp: (why: unknown) => void
   /** Settles when the server has begun it; told only where the work does not wait for that. */
   begun: Promise<unknown> | undefined
   /** The named locks that it holds, by the text that tells them apart. */

@@ -1,10 +1,13 @@
 import { restoreStatement, type SettingChange } from '../core/plan.ts'
 import type { Session } from '../core/session.ts'
+import { inGrace } from './limit.ts'
 
 export interface SettingUse<T> {
   readonly work: () => Promise<T>
   readonly doubt: (why: unknown) => void
   readonly signal: AbortSignal | undefined
+  /** Limits how long the change itself may take. @default whoever calls limits all of it */
+  readonly bound?: <R>(change: Promise<R>) => Promise<R>
 }
 
 /**
@@ -24,15 +27,15 @@ export function withSetting<T>(
 async function withChanged<T>(
   session: Pick<Session, 'run'>,
   setting: SettingChange,
-  { work, doubt, signal }: SettingUse<T>,
+  { work, doubt, signal, bound = asItIs }: SettingUse<T>,
 ): Promise<T> {
-  const saved = setting.read && (await session.run(setting.read))[0]?.saved
+  const saved = setting.read && (await bound(session.run(setting.read)))[0]?.saved
   const restore = restoreStatement(setting, saved)
   const putBack = async (): Promise<void> => {
     if (signal?.aborted === true) doubt(signal.reason)
-    else await session.run(restore).catch(doubt)
+    else await inGrace(session.run(restore)).catch(doubt)
   }
-  const applied = session.run(setting.apply)
+  const applied = bound(session.run(setting.apply))
   // Where the work fails with it, it is not waited for: nothing that the caller sends meanwhile comes between the two.
   if (setting.endsWithError === true) applied.catch(() => {})
   else await applied
@@ -45,4 +48,8 @@ async function withChanged<T>(
     else await putBack()
     throw error
   }
+}
+
+function asItIs<R>(change: Promise<R>): Promise<R> {
+  return change
 }

@@ -80,7 +80,7 @@ function specs(context: EngineContext): void {
 
   const lose = async (when: Cut, options?: TransactionOptions): Promise<unknown> => {
     await writer.write().then(() => undefined) // the server's version is known from here on
-    proxy.cutAt('COMMIT', when)
+    void proxy.cutAt('COMMIT', when)
     return writer.write(options).then(
       () => 'committed',
       (error: unknown) => error,
@@ -88,7 +88,7 @@ function specs(context: EngineContext): void {
   }
 
   test('a connection that is lost before COMMIT was sent is another attempt', async () => {
-    proxy.cutAt(insert, 'before')
+    void proxy.cutAt(insert, 'before')
     await writer.write()
     expect(await journal()).toBe(1)
   })

@@ -90,7 +90,7 @@ function specs(context: EngineContext): void {
     const lease = await leases.take({ ...ask, options: { ttlMs } })
     for (const when of ['before', 'after'] as const) {
       const before = await row()
-      proxy.cutAt('SET expires_at', when)
+      void proxy.cutAt('SET expires_at', when)
       await until(async () => (await row()).expiresAt > before.expiresAt + ttlMs * 0.4, 'two renewals')
     }
     expect(lease.signal.aborted).toBe(false)
@@ -99,7 +99,7 @@ function specs(context: EngineContext): void {
 
   test('a lease that was granted without an answer is given back, and asked for again', async () => {
     const [proxy, leases] = await throughProxy()
-    proxy.cutAt('INSERT INTO _leases', 'after')
+    void proxy.cutAt('INSERT INTO _leases', 'after')
     // longer than this test may take: it was given back, and has not run out
     const lease = await leases.take({ ...ask, options: { ttlMs: 3_600_000 } })
     expect((await row()).owner).toBe(lease.owner)
@@ -108,7 +108,7 @@ function specs(context: EngineContext): void {
 
   test('whoever does not wait hears of the broken connection, and leaves nothing', async () => {
     const [proxy, leases] = await throughProxy()
-    proxy.cutAt('INSERT INTO _leases', 'after')
+    void proxy.cutAt('INSERT INTO _leases', 'after')
     expect(await caught(leases.take({ ...ask, options: { wait: 'nowait' } }))).toBeInstanceOf(Error)
     await until(async () => (await row()).owner === null, 'a lease without an owner', 5000)
   })

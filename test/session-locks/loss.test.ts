@@ -5,7 +5,7 @@ import { LockLostError, LockNotAvailableError } from '../../src/core/errors.ts'
 import type { Session } from '../../src/core/session.ts'
 import { until } from '../engines/use.ts'
 import { caught, describeSessionLocks, partyOn, type Party } from './stage.ts'
-import { stallingProxy } from './stalling-proxy.ts'
+import { startCuttingProxy } from '../entries/cutting-proxy.ts'
 
 function withoutOnLost({ onLost: _, ...session }: Session): Session {
   return session
@@ -101,7 +101,7 @@ describeSessionLocks((stage) => {
     heartbeatMs?: number
     releaseWithinMs?: number
   }): Promise<[Party, () => void]> => {
-    const proxy = await stallingProxy(stage.engine.server.url)
+    const proxy = await startCuttingProxy(stage.engine.server.url)
     const party = partyOn(stage.name, proxy.url, { limits })
     closing.push(proxy.close)
     return [party, proxy.stall]

@@ -1,6 +1,6 @@
 import { LockNotAvailableError, LockTimeoutError } from '../../core/errors.ts'
 import { readFailure } from '../failure.ts'
-import { limitTo } from '../lease/limit.ts'
+import { limitTo } from '../limit.ts'
 import type { Ground } from './ground.ts'
 
 /** What came of asking for a lock. `endless`: it was still waited for when the time was over. */

@@ -15,7 +15,7 @@ import {
   type LateCall,
   type Reply,
 } from './call.ts'
-import { limitTo } from './limit.ts'
+import { limitTo } from '../limit.ts'
 import type { LeaseTable } from './table.ts'
 import { marginMs } from './validity.ts'
 import { NoConnectionError } from '../open-session.ts'

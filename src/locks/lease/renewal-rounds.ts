@@ -1,6 +1,6 @@
 import type { LeaseRenewal } from '../../dialects/lease.ts'
 import { callLease, isAnswered, type Reply } from './call.ts'
-import { limitTo } from './limit.ts'
+import { limitTo } from '../limit.ts'
 import type { Port } from '../port.ts'
 
 /** Confirms leases that are due at about the same time with one request. */

@@ -3,7 +3,7 @@ import { pause } from '../../core/deadline.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { Dialect } from '../../dialects/dialect.ts'
 import { callLease, isAnswered } from './call.ts'
-import { limitTo } from './limit.ts'
+import { limitTo } from '../limit.ts'
 import type { Port } from '../port.ts'
 
 /** The table of leases, made only when it turns out to be missing: a role that may not make tables need not. */

@@ -7,6 +7,7 @@ import type { Dialect } from '../../dialects/dialect.ts'
 import { createHandle } from '../handle.ts'
 import type { Leases } from '../lease/lease.ts'
 import { checkTtl } from '../lease/options.ts'
+import { heldAlready } from './join-lock.ts'
 import { keyId } from './named-key.ts'
 import type { NamedLocking } from './opening.ts'
 import { asTimeout, openSession } from '../open-session.ts'
@@ -53,7 +54,8 @@ export function createAcquire<Tx>(parts: AcquirePort<Tx>): Acquire {
     checkTtl(ttlMs)
     const request = checkAcquire(key, session)
     const outer = parts.current()?.named.get(keyId(key))
-    if (outer !== undefined) return heldByTransaction(key, outer, reentry)
+    if (outer !== undefined)
+      return heldByTransaction(key, heldAlready(outer, { reentry, mode: request.mode }))
     return isLease
       ? asLease(request, { ttlMs, signal: session.signal })
       : parts.sessionLocks.acquire(key, session)
@@ -120,13 +122,7 @@ async function askServer<Tx>(
 }
 
 /** The lock of the transaction around: it ends with that, whatever becomes of this handle. */
-function heldByTransaction(key: LockKey, receipt: Receipt, reentry: 'refuse' | 'join'): Held {
-  if (reentry === 'refuse') {
-    throw new LockUsageError(
-      'key',
-      "the transaction of this chain of calls holds the lock already: say reentry: 'join' where that is meant",
-    )
-  }
+function heldByTransaction(key: LockKey, receipt: Receipt): Held {
   const { signal } = new AbortController()
   return createHandle(
     { key, receipt, signal },

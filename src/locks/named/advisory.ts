@@ -1,4 +1,3 @@
-import { deadlineIn } from '../../core/deadline.ts'
 import { LockNotAvailableError, LockTimeoutError, LockUsageError } from '../../core/errors.ts'
 import type { LockKey } from '../../core/key.ts'
 import type { Receipt } from '../../core/receipt.ts'
@@ -13,7 +12,8 @@ import {
   type WithLockOptions,
 } from './lock-options.ts'
 import { inCanonicalOrder, keyId, type NamedKey } from './named-key.ts'
-import type { NamedLocking, Opening } from './opening.ts'
+import { waitDeadline, type NamedLocking, type Opening } from './opening.ts'
+import { NoAnswerError } from '../limit.ts'
 import { asTimeout } from '../open-session.ts'
 import { endTurns, takeTurns, type Turns } from './turns.ts'
 import type { TransactionOptions } from '../transaction/options.ts'
@@ -150,7 +150,7 @@ function runLocked<Tx, T>(
   work: NamedWork<Tx, T>,
 ): Promise<T> {
   const { port, scope, candidates } = transactions
-  const deadline = deadlineIn(typeof lock.wait === 'object' ? lock.wait.timeoutMs : undefined)
+  const deadline = waitDeadline(lock)
   const turns: Turns = { lanes, limits: { deadline, signal: options.signal }, endings: [] }
   let isGranted = false
   const onChange = (granted: boolean): void => {
@@ -175,9 +175,14 @@ function runLocked<Tx, T>(
 
 function refusalOf(error: unknown, { wait }: CheckedLock, isGranted: boolean): unknown {
   // where BEGIN is the lock, it has no word for not waiting but a deadline that is over
-  if (!isGranted && wait === 'nowait' && error instanceof LockTimeoutError)
+  if (!isGranted && wait === 'nowait' && error instanceof LockTimeoutError && !isSilence(error))
     return new LockNotAvailableError('the lock is held by another', { cause: error })
   return typeof wait === 'object' ? asTimeout(error) : error
+}
+
+/** Of a server that says nothing nobody knows whether the lock is held. */
+function isSilence(error: LockTimeoutError): boolean {
+  return error instanceof NoAnswerError
 }
 
 function refuseNested(outer: OpenTransaction<unknown>, names: readonly NamedKey[]): LockUsageError {

@@ -15,7 +15,7 @@ import {
 } from './opening.ts'
 import type { OpenTransaction } from '../port.ts'
 import { receiptOf } from '../rows/rows.ts'
-import { oneAtATime } from '../transaction/one-at-a-time.ts'
+import { lockInTime, oneAtATime } from '../transaction/one-at-a-time.ts'
 import { withSavepoint } from '../transaction/savepoint.ts'
 
 export interface JoinCall {
@@ -41,10 +41,12 @@ async function joinNow(open: OpenTransaction<unknown>, call: JoinCall): Promise<
   checkJoinable(open, plan, isolation)
   await prepare(plan, locking)
   const began = performance.now()
-  await withSavepoint(open, savepoint, () =>
-    plan.beforeBegin.length > 0
-      ? takeForConnection(open, plan, locking)
-      : takeForTransaction(open, plan, locking),
+  await lockInTime(open, wait, () =>
+    withSavepoint(open, savepoint, () =>
+      plan.beforeBegin.length > 0
+        ? takeForConnection(open, plan, locking)
+        : takeForTransaction(open, plan, locking),
+    ),
   )
   const receipt = receiptOf(plan, lock, {
     statements: sentFor(plan),
@@ -54,7 +56,8 @@ async function joinNow(open: OpenTransaction<unknown>, call: JoinCall): Promise<
   return receipt
 }
 
-function heldAlready(has: Receipt, { reentry, mode }: CheckedLock): Receipt {
+/** What a transaction holds, for somebody who asks for it again. Rejects where that is not meant, or would be less than asked. */
+export function heldAlready(has: Receipt, { reentry, mode }: Pick<CheckedLock, 'reentry' | 'mode'>): Receipt {
   if (reentry === 'refuse') {
     throw new LockUsageError(
       'key',

@@ -1,4 +1,4 @@
-import type { Deadline } from '../../core/deadline.ts'
+import { deadlineIn, type Deadline } from '../../core/deadline.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { Mutable } from '../../core/mutable.ts'
 import type { Plan } from '../../core/plan.ts'
@@ -34,8 +34,8 @@ export interface Opening {
   readonly locking: NamedLocking
   readonly names: readonly NamedKey[]
   readonly lock: CheckedLock
-  /** Until when they may be waited for; the wait for a turn has used up some of it. */
-  readonly deadline: Deadline
+  /** Until when this attempt may wait for them; the wait for a turn has used up some of the first one's time. */
+  deadline: Deadline
   /** Told at the start of each attempt, and once all of them are held. */
   readonly onChange: (isGranted: boolean) => void
 }
@@ -46,6 +46,11 @@ export interface PlannedOpening {
   readonly plans: readonly Plan[]
   /** What travels with BEGIN: all of the locks, or nothing. */
   readonly head: readonly SqlStatement[]
+}
+
+/** Until when a lock that is asked for now may be waited for. */
+export function waitDeadline({ wait }: CheckedLock): Deadline {
+  return deadlineIn(typeof wait === 'object' ? wait.timeoutMs : undefined)
 }
 
 export const theLock = 'the lock'

@@ -2,6 +2,7 @@ import { UnsupportedLockError } from '../../core/errors.ts'
 import type { Session } from '../../core/session.ts'
 import type { Row, SqlStatement } from '../../core/statement.ts'
 import { unsupported, type Unsupported } from '../../core/support.ts'
+import { inGrace } from '../limit.ts'
 import type { Port } from '../port.ts'
 import { createSpares, type Spares } from './spare-session.ts'
 
@@ -34,7 +35,7 @@ export function createProbe<Tx>(port: Port<Tx>): (session: Session<Tx>) => Promi
   return async (session) => {
     while (!isTrusted) {
       if (running === undefined) {
-        running = check(port, session, spares).finally(() => (running = undefined))
+        running = inGrace(check(port, session, spares)).finally(() => (running = undefined))
         await running
         isTrusted = true
       } else {

@@ -6,7 +6,7 @@ import type { Row, Statement } from '../../core/statement.ts'
 import { LockContention } from '../contention.ts'
 import type { Needs } from '../needs.ts'
 import type { OpenTransaction } from '../port.ts'
-import { oneAtATime } from '../transaction/one-at-a-time.ts'
+import { lockInTime, oneAtATime } from '../transaction/one-at-a-time.ts'
 import { withSavepoint } from '../transaction/savepoint.ts'
 import { withSetting } from '../setting.ts'
 import { sendLock, take } from '../take.ts'
@@ -47,15 +47,15 @@ export async function lockRows(open: OpenTransaction<unknown>, call: RowCall): P
   if (plan.needs.length > 0 && (await needs.make(plan.needs)))
     throw new LockContention(plan.waiting.timeoutMs, new Error('its guard was made just now'))
   const began = performance.now()
-  const rows = await oneAtATime(open, () =>
+  const lock = (): Promise<readonly Row[]> =>
     withSavepoint(open, options.savepoint === true, () =>
       withSetting(open.session, plan.setting, {
         doubt: open.doubt,
         signal: open.signal,
         work: () => takeRows(open, call),
       }),
-    ),
-  )
+    )
+  const rows = await oneAtATime(open, () => lockInTime(open, options.wait, lock))
   const waitedMs = performance.now() - began
   const receipt = receiptOf(plan, options, { statements: [...before(plan), read.statement], waitedMs })
   return Object.assign([...rows], { receipt })

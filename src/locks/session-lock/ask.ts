@@ -1,9 +1,11 @@
 import type { Deadline } from '../../core/deadline.ts'
 import { LockNotAvailableError, LockTimeoutError, LockUsageError } from '../../core/errors.ts'
+import { graceMs } from '../../core/grace.ts'
 import type { Plan } from '../../core/plan.ts'
 import type { Holder } from './holder.ts'
 import type { LockName } from './holder-names.ts'
 import type { HolderSet } from './holder-set.ts'
+import type { LimitTerms } from '../limit.ts'
 import { noConnection } from '../open-session.ts'
 import type { SessionRequest } from './options.ts'
 
@@ -38,6 +40,11 @@ export interface Grant {
 
 export function remainingWait({ request: { wait }, deadline }: Ask): SessionRequest['wait'] {
   return typeof wait === 'object' ? { timeoutMs: Math.max(1, Math.ceil(deadline.remainingMs())) } : wait
+}
+
+/** Until when the server has to have answered: the wait that it was told is over by then. */
+export function answerLimit({ request: { wait }, deadline, signal }: Ask): LimitTerms {
+  return { signal, ms: (wait === 'nowait' ? 0 : deadline.remainingMs()) + graceMs }
 }
 
 export function busy({ label }: Ask): LockNotAvailableError {

@@ -1,5 +1,6 @@
 import { LockError } from '../../core/errors.ts'
 import type { Session, Sessions } from '../../core/session.ts'
+import { inGrace, NoAnswerError } from '../limit.ts'
 import { createHolder, type Holder, type HolderEvents } from './holder.ts'
 import { sessionEnd } from '../session-end.ts'
 
@@ -87,13 +88,13 @@ async function open<Tx>(
     return undefined
   }
   try {
-    await checkServer(session)
+    await inGrace(checkServer(session)) // all who come later wait for it too
     const holder = createHolder(session, events)
     events.onStart(holder)
     return holder
   } catch (error) {
     // a server that was asked and refused has left the connection as it was
-    if (!(error instanceof LockError)) ending.doubt(error)
+    if (!(error instanceof LockError) || error instanceof NoAnswerError) ending.doubt(error)
     void ending.end()
     throw error
   }

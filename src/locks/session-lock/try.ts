@@ -1,8 +1,8 @@
 import { backoffMs } from '../../core/backoff.ts'
 import { pause } from '../../core/deadline.ts'
-import { untilAborted } from '../abort.ts'
+import { NoAnswerError, within } from '../limit.ts'
 import type { Holder } from './holder.ts'
-import { timedOut, type Ask, type Grant, type Ground } from './ask.ts'
+import { answerLimit, timedOut, type Ask, type Grant, type Ground } from './ask.ts'
 import { giveBack, take } from './take.ts'
 
 /** The server is asked for the lock, on a connection where its name was reserved. */
@@ -16,12 +16,13 @@ export async function tryOn(ground: Ground, ask: Ask, holder: Holder): Promise<G
   const taking = take(holder, plan)
   const attempt = { holder, plan, taking }
   try {
-    const isGranted = await untilAborted(taking, ask.signal, () => {})
+    const isGranted = await within(answerLimit(ask), taking, () => {})
     return isGranted ? keep(ask, attempt) : undefined
   } catch (error) {
     const settled = settle(ask, attempt)
-    // others use the connection too: what was asked is answered soon, and settled behind the caller's back
-    if (ask.signal?.aborted === true) throw error
+    // Others use the connection too: what was asked is answered soon, or the connection found dead, and settled behind
+    // the caller's back.
+    if (ask.signal?.aborted === true || error instanceof NoAnswerError) throw error
     await settled
     throw ground.meaningOf(error)
   }

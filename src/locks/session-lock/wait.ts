@@ -4,8 +4,18 @@ import { LockTimeoutError } from '../../core/errors.ts'
 import type { Plan } from '../../core/plan.ts'
 import { untilAborted } from '../abort.ts'
 import type { Holder } from './holder.ts'
+import { within } from '../limit.ts'
 import { patiently } from '../open-session.ts'
-import { busy, outOfConnections, remainingWait, timedOut, type Ask, type Grant, type Ground } from './ask.ts'
+import {
+  answerLimit,
+  busy,
+  outOfConnections,
+  remainingWait,
+  timedOut,
+  type Ask,
+  type Grant,
+  type Ground,
+} from './ask.ts'
 import { take } from './take.ts'
 import { keep, repeatOn, settle, tryOn } from './try.ts'
 import { withSetting } from '../setting.ts'
@@ -120,7 +130,7 @@ async function waitOn(ground: Ground, ask: Ask, holder: Holder): Promise<Grant> 
   const attempt = { holder, plan, taking }
   try {
     // only the end of the connection ends the wait
-    const isGranted = await untilAborted(taking, ask.signal, () => holder.fail(ask.signal?.reason as Error))
+    const isGranted = await within(answerLimit(ask), taking, (why) => holder.fail(why as Error))
     if (!isGranted) throw timedOut(ask)
     const grant = keep(ask, attempt)
     ground.holders.join(holder)

@@ -1,5 +1,6 @@
 import { deadlineIn, type Deadline } from '../../core/deadline.ts'
 import { UnsupportedLockError } from '../../core/errors.ts'
+import { graceMs } from '../../core/grace.ts'
 import type { Row } from '../../core/statement.ts'
 import { isUnsupported } from '../../core/support.ts'
 import type { Dialect } from '../../dialects/dialect.ts'
@@ -7,9 +8,10 @@ import type { LockTimeout } from '../../dialects/transaction.ts'
 import { untilAborted } from '../abort.ts'
 import { beginLocked, type Begun } from './begin-locked.ts'
 import { unlessRefused } from './unless-refused.ts'
-import { settleCommit, type CommitDoubt } from './commit.ts'
+import { sendCommit, settleCommit, type CommitDoubt } from './commit.ts'
 import { readFailure } from '../failure.ts'
 import { takeTurn } from '../lane.ts'
+import { inGrace, NoAnswerError, within, type LimitTerms } from '../limit.ts'
 import type { TransactionOptions } from './options.ts'
 import { openSession, type OpeningLimits } from '../open-session.ts'
 import type { Opening } from '../named/opening.ts'
@@ -26,6 +28,8 @@ export interface Job<Tx, T> {
   readonly candidates: readonly Dialect[]
   readonly work: (tx: Tx) => Promise<T>
   readonly options: TransactionOptions
+  /** Until when all of its attempts may take. */
+  readonly budget?: Deadline
   /** The named locks that it takes as it begins. */
   readonly opening: Opening | undefined
 }
@@ -71,7 +75,8 @@ async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T>
   const ending = sessionEnd(session)
   try {
     const server = job.port.server(session)
-    const { dialect, version } = server instanceof Promise ? await server : server
+    const { dialect, version } =
+      server instanceof Promise ? await within(beginLimit(job), server, ending.doubt) : server
     const open: OpenTransaction<Tx> = {
       dialect,
       version,
@@ -81,6 +86,11 @@ async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T>
       access,
       deadline,
       doubt: ending.doubt,
+      isInDoubt: ending.isInDoubt,
+      giveUp: (why) => {
+        ending.doubt(why)
+        void ending.end()
+      },
       begun: undefined,
       named: new Map(),
       locking: undefined,
@@ -93,7 +103,8 @@ async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T>
       if (open.atEnd.length > 0) await releaseAtEnd(open, ending)
     }
   } catch (error) {
-    if (readFailure(error, job.candidates).transaction === 'unknown') ending.doubt(error)
+    const isUnknown = readFailure(error, job.candidates).transaction === 'unknown'
+    if (isUnknown || error instanceof NoAnswerError) ending.doubt(error)
     throw error
   } finally {
     const ended = ending.end()
@@ -107,6 +118,7 @@ function transact<Tx, T>(open: OpenTransaction<Tx>, job: Job<Tx, T>): Promise<T>
     ? withSetting(open.session, timeout.setting, {
         doubt: open.doubt,
         signal: open.signal,
+        bound: (change) => within(beginLimit(job), change, open.doubt),
         work: () => fromBeginToCommit(open, job, timeout),
       })
     : fromBeginToCommit(open, job, timeout)
@@ -119,8 +131,8 @@ async function fromBeginToCommit<Tx, T>(
 ): Promise<T> {
   const { session } = open
   const beginning = beginLocked(open, { opening: job.opening, options: job.options, timeout })
-  const begun = beginning instanceof Promise ? await unlessAborted(open, beginning) : beginning
-  let head = session.ride === undefined ? await unlessAborted(open, begun.sent) : undefined
+  const begun = beginning instanceof Promise ? await inTime(open, job, beginning) : beginning
+  let head = session.ride === undefined ? await inTime(open, job, begun.sent) : undefined
   let result: T
   try {
     result = await unlessAborted(open, runWork(open, job, begun))
@@ -132,7 +144,7 @@ async function fromBeginToCommit<Tx, T>(
   }
   head ??= await begun.sent
   try {
-    await session.commit()
+    await sendCommit(session, commitLimit(job))
   } catch (error) {
     await settleCommit(error, open, commitDoubt(open, job, head[0]))
   }
@@ -144,31 +156,55 @@ function unlessAborted<Tx, T>({ signal, doubt }: OpenTransaction<Tx>, work: Prom
   return untilAborted(work, signal, () => doubt(signal?.reason))
 }
 
+/** What belongs to the beginning: it has to be answered when the wait for the lock that comes with it is over. */
+function inTime<Tx, T, R>(open: OpenTransaction<Tx>, job: Job<Tx, T>, work: Promise<R>): Promise<R> {
+  return within(beginLimit(job), work, open.doubt)
+}
+
+function beginLimit<Tx, T>({ opening, options: { signal }, budget }: Job<Tx, T>): LimitTerms {
+  const waitMs = opening?.lock.wait === 'nowait' ? 0 : (opening?.deadline.remainingMs() ?? Infinity)
+  return { signal, ms: Math.min(waitMs, budget?.remainingMs() ?? Infinity) + graceMs }
+}
+
 function lockTimeout({ dialect }: Server, { lockTimeoutMs }: TransactionOptions): LockTimeout | undefined {
   const timeout = lockTimeoutMs === undefined ? undefined : dialect.transaction.lockTimeout?.(lockTimeoutMs)
   if (isUnsupported(timeout)) throw new UnsupportedLockError(dialect.name, 'lock-timeout', timeout)
   return timeout
 }
 
-function runWork<Tx, T>(open: OpenTransaction<Tx>, { scope, work }: Job<Tx, T>, begun: Begun): Promise<T> {
-  return scope.enter(open, () => {
+function runWork<Tx, T>(open: OpenTransaction<Tx>, job: Job<Tx, T>, begun: Begun): Promise<T> {
+  return job.scope.enter(open, () => {
     const taking = begun.takeLocks()
-    return taking === undefined ? startWork(open, work) : taking.then(() => startWork(open, work))
+    return taking === undefined
+      ? startWork(open, job)
+      : inTime(open, job, taking).then(() => startWork(open, job))
   })
 }
 
-function startWork<Tx, T>({ begun, session }: OpenTransaction<Tx>, work: (tx: Tx) => Promise<T>): Promise<T> {
-  return begun === undefined ? work(session.tx) : unlessRefused(begun, () => work(session.tx))
+function startWork<Tx, T>(open: OpenTransaction<Tx>, job: Job<Tx, T>): Promise<T> {
+  const { begun, session } = open
+  if (begun === undefined) return job.work(session.tx)
+  const working = unlessRefused(begun, () => job.work(session.tx))
+  // the work waits for the beginning only by its own first statement
+  const unlessSilent = inTime(open, job, begun).then(
+    () => working,
+    (error: unknown) => {
+      if (error instanceof NoAnswerError) throw error
+      return working
+    },
+  )
+  return Promise.race([working, unlessSilent])
 }
 
 /** The work's own error is the one that is thrown, whatever becomes of the rollback. */
 async function rollBack<Tx>(
-  { session, doubt, dialect, signal }: OpenTransaction<Tx>,
+  { session, doubt, isInDoubt, dialect, signal }: OpenTransaction<Tx>,
   error: unknown,
 ): Promise<void> {
-  if (signal?.aborted === true) return
-  if (readFailure(error, dialect).transaction === 'unknown') doubt(error)
-  else await session.rollback().catch(doubt)
+  // the abort may have come behind the work's own error: then nothing else has noticed it
+  if (signal?.aborted === true) doubt(signal.reason)
+  else if (readFailure(error, dialect).transaction === 'unknown') doubt(error)
+  else if (!isInDoubt()) await inGrace(session.rollback()).catch(doubt)
 }
 
 function leave<Tx>(open: OpenTransaction<Tx>, scope: Scope<Tx>): void {
@@ -176,6 +212,12 @@ function leave<Tx>(open: OpenTransaction<Tx>, scope: Scope<Tx>): void {
   const { onLeave = [] } = open
   open.onLeave = undefined
   for (const tell of onLeave) tell()
+}
+
+/** A COMMIT may take as long as it likes, until the caller wants no more: what it has done by then is asked about. */
+function commitLimit<Tx, T>({ options: { signal }, budget }: Job<Tx, T>): LimitTerms | undefined {
+  if (signal === undefined && budget === undefined) return undefined
+  return { signal, ms: (budget?.remainingMs() ?? Infinity) + graceMs, outlivesSignalMs: graceMs }
 }
 
 /** Whatever the application lets its driver make of one. */
@@ -195,5 +237,6 @@ function commitDoubt<Tx, T>(
     probe: how !== undefined && isNumber(id) ? { how, id: `${id}` } : undefined,
     verify: job.options.verifyCommit,
     busyUntil: deadlineIn(job.options.lockTimeoutMs),
+    limit: commitLimit(job),
   }
 }

@@ -1,22 +1,40 @@
 import { backoffMs } from '../../core/backoff.ts'
 import { deadlineIn, pause, type Deadline } from '../../core/deadline.ts'
 import { CommitOutcomeUnknownError } from '../../core/errors.ts'
+import type { Session } from '../../core/session.ts'
+import type { Row } from '../../core/statement.ts'
 import type { CommitProbe } from '../../dialects/transaction.ts'
 import { busyPauseMs } from './begin.ts'
 import { readFailure, type Failure } from '../failure.ts'
+import { inGrace, NoAnswerError, within, type LimitTerms } from '../limit.ts'
+import { openSession } from '../open-session.ts'
 import type { OpenTransaction, Port } from '../port.ts'
+import { sessionEnd } from '../session-end.ts'
 
 /** What is needed to find out about a COMMIT whose answer was lost. */
 export interface CommitDoubt<Tx> {
   readonly port: Port<Tx>
-  readonly probe: { readonly how: CommitProbe; readonly id: string } | undefined
+  readonly probe: Probe | undefined
   readonly verify: (() => Promise<boolean>) | undefined
   /** Until when a COMMIT that others hold up is repeated. */
   readonly busyUntil: Deadline
+  /** Until when its answer is waited for. Absent: until it comes. */
+  readonly limit: LimitTerms | undefined
+}
+
+interface Probe {
+  readonly how: CommitProbe
+  /** The transaction's number. */
+  readonly id: string
 }
 
 /** How long the server is asked about a transaction that it still has under way. */
 const patienceMs = 5000
+
+/** Rejects with {@link NoAnswerError} when no answer comes in time. */
+export function sendCommit(session: Session, limit: LimitTerms | undefined): Promise<void> {
+  return limit === undefined ? session.commit() : within(limit, session.commit(), () => {})
+}
 
 /**
  * What becomes of a COMMIT that failed. When the connection broke before the answer, the server is asked, or the
@@ -34,11 +52,11 @@ export async function settleCommit<Tx>(
     if (!(await mayRepeat(failure, { transaction, doubt, failed }))) {
       if (isUnknown(failure)) return findOut(error, transaction, doubt)
       // refused: an ended transaction may still have to be left
-      await session.rollback().catch(transaction.doubt)
+      await inGrace(session.rollback()).catch(transaction.doubt)
       throw error
     }
     try {
-      return await session.commit()
+      return await sendCommit(session, doubt.limit)
     } catch (next) {
       error = next
     }
@@ -50,7 +68,8 @@ async function findOut<Tx>(
   transaction: OpenTransaction<Tx>,
   doubt: CommitDoubt<Tx>,
 ): Promise<void> {
-  transaction.doubt(error)
+  // before anybody is asked: the pool may have no other place
+  transaction.giveUp(error)
   if (!(await wasCommitted(doubt, error))) throw new RolledBackError(error)
 }
 
@@ -78,8 +97,13 @@ async function mayRepeat<Tx>(
   return isHeldUp || isRepeatable
 }
 
-function isUnknown({ kind, transaction }: Failure): boolean {
-  return transaction === 'unknown' || kind === 'commit-unknown' || kind === 'connection-lost'
+function isUnknown({ kind, transaction, error }: Failure): boolean {
+  return (
+    transaction === 'unknown' ||
+    kind === 'commit-unknown' ||
+    kind === 'connection-lost' ||
+    error instanceof NoAnswerError
+  )
 }
 
 /** The connection broke, and the work is known not to be stored: it may be run again. */
@@ -92,33 +116,33 @@ export class RolledBackError extends Error {
 }
 
 async function wasCommitted<Tx>({ port, probe, verify }: CommitDoubt<Tx>, cause: unknown): Promise<boolean> {
-  const fate =
-    probe === undefined
-      ? 'unknown'
-      : await askServer(port, probe.how.ask(probe.id), probe.how).catch(() => 'unknown')
+  const fate = probe === undefined ? 'unknown' : await askServer(port, probe).catch(() => 'unknown')
   if (fate === 'committed') return true
   if (fate === 'rolled-back') return false
   if (verify !== undefined) return verify()
   throw new CommitOutcomeUnknownError(
-    'the connection broke before COMMIT was answered: the work may be stored or not. Look before you repeat it, or give verifyCommit',
+    'COMMIT was not answered, or the connection broke before it was: the work may be stored or not. Look before you repeat it, or give verifyCommit',
     { cause },
   )
 }
 
-async function askServer<Tx>(
-  port: Port<Tx>,
-  question: ReturnType<CommitProbe['ask']>,
-  how: CommitProbe,
-): Promise<string> {
+async function askServer<Tx>(port: Port<Tx>, { how, id }: Probe): Promise<string> {
   const deadline = deadlineIn(patienceMs)
-  const session = await port.sessions.open()
+  const limits = { purpose: 'to ask what became of a COMMIT', patienceMs }
+  const session = await openSession(port, limits)
+  const { doubt, end } = sessionEnd(session)
+  const ask = (): Promise<readonly Row[]> =>
+    within({ ms: deadline.remainingMs() }, session.run(how.ask(id)), () => {})
   try {
     for (let look = 1; ; look += 1) {
-      const fate = how.read((await session.run(question))[0])
+      const fate = how.read((await ask())[0])
       if (fate !== 'running' || deadline.isPast()) return fate
       await pause(backoffMs(look), deadline)
     }
+  } catch (error) {
+    doubt(error)
+    throw error
   } finally {
-    await session.release()
+    void end()
   }
 }

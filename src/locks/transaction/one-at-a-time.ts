@@ -1,3 +1,6 @@
+import { graceMs } from '../../core/grace.ts'
+import type { Wait } from '../../core/request.ts'
+import { within } from '../limit.ts'
 import type { OpenTransaction } from '../port.ts'
 
 /**
@@ -15,4 +18,17 @@ export function oneAtATime<T>(open: OpenTransaction<unknown>, step: () => Promis
   open.locking = locking
   locking.then(end, end)
   return locking
+}
+
+/**
+ * What `lock` gives, unless a server that was told when to stop waiting does not answer by then: the session is in
+ * doubt after that, since the lock may be granted later.
+ */
+export function lockInTime<T>(
+  { doubt }: OpenTransaction<unknown>,
+  wait: Wait | undefined,
+  lock: () => Promise<T>,
+): Promise<T> {
+  const locking = lock()
+  return typeof wait === 'object' ? within({ ms: wait.timeoutMs + graceMs }, locking, doubt) : locking
 }

@@ -1,5 +1,6 @@
 import { LockLostError } from '../../core/errors.ts'
 import { readAnswer } from '../../core/statement.ts'
+import { inGrace } from '../limit.ts'
 import type { OpenTransaction } from '../port.ts'
 import type { SessionEnd } from '../session-end.ts'
 
@@ -11,7 +12,7 @@ export async function releaseAtEnd(
   for (const statement of atEnd.toReversed()) {
     if (isInDoubt()) return // the lock ends with the connection
     try {
-      const rows = await session.run(statement)
+      const rows = await inGrace(session.run(statement))
       const answer = statement.answers && readAnswer(statement.answers, rows)
       if (answer !== 'released')
         throw new LockLostError('a lock was not held any more when it was to be released')

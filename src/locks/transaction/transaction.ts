@@ -1,12 +1,13 @@
 import { backoffMs } from '../../core/backoff.ts'
 import { deadlineIn, pause, type Deadline } from '../../core/deadline.ts'
 import { isRetryable, type ErrorKind } from '../../core/error-kind.ts'
-import { LockUsageError } from '../../core/errors.ts'
+import { CommitOutcomeUnknownError, LockUsageError } from '../../core/errors.ts'
 import type { Dialect } from '../../dialects/dialect.ts'
 import { attempt, type Job } from './attempt.ts'
 import { RolledBackError } from './commit.ts'
 import { LockContention } from '../contention.ts'
 import { readFailure, type Failure } from '../failure.ts'
+import { waitDeadline } from '../named/opening.ts'
 import { checkTransaction, type TransactionOptions } from './options.ts'
 import type { Port } from '../port.ts'
 import type { Scope } from './scope.ts'
@@ -40,10 +41,11 @@ export function runTransaction<Tx, T>(
  * Runs the work in a transaction, and all of it again when the transaction lost against another. Only the outermost
  * one is repeated: repeating a part would keep the locks that led to the conflict.
  */
-export function runOutermost<Tx, T>(job: Job<Tx, T>): Promise<T> {
-  const { signal, budgetMs } = job.options
+export function runOutermost<Tx, T>(call: Job<Tx, T>): Promise<T> {
+  const { signal, budgetMs } = call.options
   if (signal?.aborted === true) return failWith(signal.reason)
   const deadline = deadlineIn(budgetMs)
+  const job = budgetMs === undefined ? call : { ...call, budget: deadline }
   return attempt(job).catch((error: unknown) => runAgain(job, error, deadline))
 }
 
@@ -52,15 +54,26 @@ async function runAgain<Tx, T>(job: Job<Tx, T>, reason: unknown, deadline: Deadl
   const state: Progress = { attempt: 1, deadline, contention: undefined, waits: 0 }
   let error = reason
   for (;;) {
+    // an abort does not change that nobody knows what is stored
+    if (error instanceof CommitOutcomeUnknownError) throw error
     options.signal?.throwIfAborted()
-    await beforeRetry(readFailure(error, candidates), state, options)
+    const failure = readFailure(error, candidates)
+    await beforeRetry(failure, state, options)
     options.signal?.throwIfAborted()
+    if (!(failure.error instanceof LockContention)) waitAnew(job, state)
     try {
       return await attempt(job)
     } catch (next) {
       error = next
     }
   }
+}
+
+/** The work had its locks: the time that it took is none that the next attempt has waited. */
+function waitAnew<Tx, T>({ opening }: Job<Tx, T>, state: Progress): void {
+  if (opening !== undefined) opening.deadline = waitDeadline(opening.lock)
+  state.contention = undefined
+  state.waits = 0
 }
 
 interface Progress {

@@ -1,0 +1,67 @@
+import { graceMs } from '../core/grace.ts'
+import { LockTimeoutError } from '../core/errors.ts'
+import { Cutoff, untilAborted, type Abortable } from './abort.ts'
+
+/** The end of one wait: its signal aborts when the time is over, or when the caller's own signal does. */
+export interface Limit {
+  readonly signal: Abortable
+  /** Takes its timer and its listener away. */
+  readonly end: () => void
+}
+
+export interface LimitTerms {
+  /** `Infinity` where only the signal ends the wait. */
+  readonly ms: number
+  readonly signal?: Abortable | undefined
+  /** How much longer than the signal it lasts. @default 0 */
+  readonly outlivesSignalMs?: number
+  /** Whether the process stays alive for it: not for what nobody waits for. @default true */
+  readonly keepsAlive?: boolean
+}
+
+/** The server has not answered, in a time in which it would have. Nobody knows what it has done. */
+export class NoAnswerError extends LockTimeoutError {
+  constructor(ms: number) {
+    super(`no answer in ${Math.ceil(ms)} ms`)
+  }
+}
+
+export function limitTo({ ms, signal, outlivesSignalMs = 0, keepsAlive = true }: LimitTerms): Limit {
+  const cutoff = new Cutoff()
+  let timer: NodeJS.Timeout | undefined
+  let reading: NodeJS.Immediate | undefined
+  const endIn = (left: number): void => {
+    clearTimeout(timer)
+    // An answer that has arrived by then is read first: a program that was busy for longer would otherwise blame the server.
+    timer = setTimeout(() => {
+      reading = setImmediate(() => cutoff.abort(new NoAnswerError(left)))
+    }, left)
+    if (!keepsAlive) timer.unref()
+  }
+  const pass = (): void => (outlivesSignalMs > 0 ? endIn(outlivesSignalMs) : cutoff.abort(signal?.reason))
+  if (Number.isFinite(ms)) endIn(Math.max(0, ms))
+  if (signal?.aborted === true) pass()
+  else signal?.addEventListener('abort', pass, { once: true })
+  return {
+    signal: cutoff,
+    end: () => {
+      clearTimeout(timer)
+      clearImmediate(reading)
+      signal?.removeEventListener('abort', pass)
+    },
+  }
+}
+
+/** What `work` gives. When the limit comes first, `giveUp` is told why, and that is thrown. */
+export function within<T>(terms: LimitTerms, work: Promise<T>, giveUp: (why: unknown) => void): Promise<T> {
+  const { ms, signal } = terms
+  if (ms === Infinity && terms.outlivesSignalMs === undefined)
+    return untilAborted(work, signal, () => giveUp(signal?.reason))
+  const limit = limitTo(terms)
+  return untilAborted(work, limit.signal, () => giveUp(limit.signal.reason)).finally(limit.end)
+}
+
+/** What `work` gives, or {@link NoAnswerError} when it takes longer than anything that has no limit of its own may. */
+export function inGrace<T>(work: Promise<T>): Promise<T> {
+  return within({ ms: graceMs }, work, () => {})
+}
