@@ -35,15 +35,19 @@ export interface KyselySessionOptions {
  * Kysely cannot end one connection of its pool. `destroy` therefore waits for a statement that still runs, rolls back,
  * and takes everything off the connection before it goes back; one on which that fails although it is alive is kept
  * out of the pool for good, and `destroy` rejects.
- *
- * With `pg`, a connection that breaks while it is lent ends the process unless it has a listener:
- * `pool.on('connect', (client) => client.on('error', report))`.
  */
 export function sessions<Db extends KyselyInstance>(
   db: Db,
   options: KyselySessionOptions,
 ): Sessions<TransactionOf<Db>> {
-  return { open: async () => sessionOf(await pin(db), options) }
+  return {
+    open: async () => {
+      const pinned = await pin(db)
+      const guarding = options.driver.guard?.(pinned.connection)
+      if (guarding !== undefined) await guarding
+      return sessionOf(pinned, options)
+    },
+  }
 }
 
 async function sessionOf<Trx>(pinned: Pinned, options: KyselySessionOptions): Promise<Session<Trx>> {

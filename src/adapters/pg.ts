@@ -4,6 +4,7 @@ import type { Row, SqlStatement, Value } from '../core/statement.ts'
 import { watchLoss } from './connection-loss.ts'
 import { bodyTraits, PgBody, type PgMessages } from './pg-body.ts'
 import { cancel, type CancelTarget } from './pg-cancel.ts'
+import { guardIdle, guardKept, type IdleErrors } from './pg-guard.ts'
 import { listenOn, type ListeningClient } from './pg-listen.ts'
 import { statementNames, type StatementNames } from './pg-names.ts'
 import { riderOf, type Rider } from './pg-ride.ts'
@@ -13,7 +14,7 @@ import type { DriverTraits } from './traits.ts'
 import { accessWords, headTexts, isolationWords, withoutMode } from './transaction-start.ts'
 
 /** What is used of `pg`'s `Pool`. The second way to connect is not used; its type is what tells the client's. */
-export interface PgPool<Client = PgClient> {
+export interface PgPool<Client = PgClient> extends IdleErrors {
   connect(): Promise<Client>
   connect(callback: (error: Error | undefined, client: Client | undefined, done: () => void) => void): void
 }
@@ -67,6 +68,7 @@ export function sessions<Client extends PgClient>(
 ): Sessions<Client> {
   const names = prepare ? statementNames(pool) : undefined
   const manner = { names, pipeline }
+  guardIdle(pool)
   return {
     open: () => pool.connect().then((client) => sessionOf(client, manner)),
     listen: listenOn(pool),
@@ -233,6 +235,7 @@ export const traits: DriverTraits = {
   // one message; refused outside of a transaction, and in one that an error has ended
   isInTransaction: (say) => succeeds(say('SAVEPOINT holdfast; RELEASE SAVEPOINT holdfast')),
   toDriver: (value) => value,
+  guard: guardKept,
   cleanUp: [
     { sql: 'SELECT pg_advisory_unlock_all()', params: [] },
     { sql: 'RESET lock_timeout', params: [] },

@@ -1,3 +1,4 @@
+import type { ClientKeeper } from './pg-guard.ts'
 import type { SettingChange } from '../core/plan.ts'
 import type { TransactionStart } from '../core/session.ts'
 import type { Row, SqlStatement, Value } from '../core/statement.ts'
@@ -18,6 +19,8 @@ export interface DriverTraits {
   readonly check?: (send: (text: string) => Promise<readonly Row[]>) => Promise<void>
   /** A value as the driver can send it. */
   readonly toDriver: (value: Value) => unknown
+  /** Makes a connection of the library's safe to be lent: told of each before it is used. */
+  readonly guard?: (connection: ClientKeeper) => Promise<void>
   /** Changed for as long as a session has the connection, and put back after it. */
   readonly setting?: SettingChange
   /**

@@ -1,6 +1,7 @@
 import { LockTimeoutError, LockUsageError } from '../core/errors.ts'
 import type { Session } from '../core/session.ts'
 import type { Abortable } from './abort.ts'
+import { warn } from './handle.ts'
 import type { Port } from './port.ts'
 
 /** How long something that may never come is waited for. */
@@ -30,6 +31,7 @@ export function openSession<Tx>(
   return patiently(opening, {
     signal,
     patienceMs,
+    purpose,
     tooLate: () => new NoConnectionError(purpose, patienceMs),
     leave: () => void giveBack().catch(() => {}),
   })
@@ -52,16 +54,34 @@ export function noConnection(purpose: string, patienceMs: number | undefined): s
   return `no connection came free in ${Math.ceil(patienceMs ?? 0)} ms ${purpose}`
 }
 
+/** After how long somebody is warned who waits for a connection: it may be one that the caller itself keeps. */
+const warnAfterMs = 10_000
+
+function warnOfPool(purpose: string): void {
+  warn(
+    `the pool has given no connection for ${warnAfterMs / 1000} s ${purpose}: all of them are in use. A chain of calls ` +
+      'that keeps one, by acquire or in a transaction, and waits for another waits for itself when the pool is small',
+  )
+}
+
+/** What ends a wait for a connection. */
+export interface WaitForConnection extends OpeningLimits {
+  readonly tooLate: () => Error
+  readonly leave: () => void
+}
+
 /** What `work` gives. Otherwise `leave` runs, and `tooLate` or the signal's reason is thrown. */
 export function patiently<T>(
   work: Promise<T>,
-  { signal, patienceMs = Infinity, tooLate, leave }: Patience & { tooLate: () => Error; leave: () => void },
+  { signal, patienceMs = Infinity, purpose, tooLate, leave }: WaitForConnection,
 ): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined
+    let warning: NodeJS.Timeout | undefined
     const stop = (): void => {
       clearImmediate(arming)
       clearTimeout(timer)
+      clearTimeout(warning)
       signal?.removeEventListener('abort', onAbort)
     }
     const giveUp = (why: Error): void => {
@@ -72,6 +92,7 @@ export function patiently<T>(
     const onAbort = (): void => giveUp(signal?.reason as Error)
     const arm = (): void => {
       timer = setTimeout(() => giveUp(tooLate()), patienceMs)
+      if (patienceMs > warnAfterMs) warning = setTimeout(() => warnOfPool(purpose), warnAfterMs).unref()
     }
     // what is there in this round of the event loop, as most connections are, needs no timer
     const arming = Number.isFinite(patienceMs) ? setImmediate(arm) : undefined

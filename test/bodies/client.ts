@@ -9,10 +9,12 @@ import { createLocks as kyselyLocks } from '../../src/entries/kysely.ts'
 import { createLocks as mysqlLocks } from '../../src/entries/mysql2.ts'
 import { createLocks as pgLocks } from '../../src/entries/pg.ts'
 import type { SharedLocks } from '../../src/locks.ts'
+import { queue } from '../../src/locks/queue/queue.ts'
+import type { Queue } from '../../src/locks/queue/queue-definition.ts'
 import type { RowOptions } from '../../src/locks/rows/rows.ts'
 import { describeEngines, type EngineContext } from '../engines/use.ts'
 
-/** A pool with locks on it, whatever the driver. The work's transaction is looked into only here. */
+/** A pool with locks on it, whatever the driver, and nobody who listens for its errors. The work's transaction is looked into only here. */
 export interface Client {
   readonly locks: SharedLocks<unknown>
   /** Locks the row of the table `item` that has this number. */
@@ -34,7 +36,6 @@ interface Items {
 
 function onPg(url: string, max: number, options: { readonly pipeline?: boolean } = {}): Client {
   const pool = new pg.Pool({ connectionString: url, max })
-  pool.on('error', () => {})
   const locks = pgLocks(pool, options)
   return {
     locks: locks as SharedLocks<unknown>,
@@ -60,11 +61,8 @@ function onMysql2(uri: string, connectionLimit: number): Client {
 }
 
 const kyselyDialects = {
-  postgres: (url: string, max: number) => {
-    const pool = new pg.Pool({ connectionString: url, max })
-    pool.on('error', () => {})
-    return new PostgresDialect({ pool })
-  },
+  postgres: (url: string, max: number) =>
+    new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max }) }),
   mysql: (uri: string, connectionLimit: number) =>
     new MysqlDialect({ pool: mysqlCallbacks.createPool({ uri, connectionLimit }) }),
 }
@@ -100,6 +98,16 @@ const kinds: Readonly<Record<string, readonly ClientKind[]>> = {
   ],
 }
 
+/** The table `job` as a queue. */
+export const jobs: Queue = queue({
+  table: 'job',
+  id: 'id',
+  orderBy: 'id',
+  claim: { token: 'token', until: 'until_ms' },
+  done: 'delete',
+  visibilityMs: 1500,
+})
+
 /** What the specs of one way into the library have, inside tests and hooks. */
 export interface Scene extends EngineContext {
   readonly kind: EngineContext['kind']
@@ -108,7 +116,7 @@ export interface Scene extends EngineContext {
   readonly connect: (size: number, url?: string) => Client
 }
 
-/** Runs the specs for each way into the library to each server. Before each test there are items 1 and 2. */
+/** Runs the specs for each way into the library to each server. Before each test there are items 1 and 2, and two jobs. */
 export function describeClients(
   specs: (scene: Scene) => void,
   only: readonly string[] = Object.keys(kinds),
@@ -156,6 +164,9 @@ async function makeItems({ engine }: EngineContext): Promise<void> {
     'DROP TABLE IF EXISTS item',
     'CREATE TABLE item (id INTEGER PRIMARY KEY, n INTEGER NOT NULL)',
     'INSERT INTO item VALUES (1, 0), (2, 0)',
+    'DROP TABLE IF EXISTS job',
+    'CREATE TABLE job (id INTEGER PRIMARY KEY, token VARCHAR(36), until_ms BIGINT)',
+    'INSERT INTO job (id) VALUES (1), (2)',
   ]) {
     await session.run({ sql: text, params: [] })
   }

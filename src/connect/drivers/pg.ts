@@ -14,7 +14,7 @@ interface PgModule {
 }
 
 interface OwnPool extends PgPool {
-  on(event: 'error', listener: () => void): unknown
+  on(event: 'error', listener: (error: Error) => void): unknown
   end(): Promise<void>
 }
 

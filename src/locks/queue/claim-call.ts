@@ -2,12 +2,14 @@ import { backoffMs } from '../../core/backoff.ts'
 import { deadlineIn, pause, type Deadline } from '../../core/deadline.ts'
 import { isRetryable } from '../../core/error-kind.ts'
 import { LockError, LockUsageError } from '../../core/errors.ts'
+import { graceMs } from '../../core/grace.ts'
 import type { Session } from '../../core/session.ts'
 import type { Row, Statement } from '../../core/statement.ts'
 import type { Counted } from '../../dialects/claim.ts'
-import { untilAborted } from '../abort.ts'
 import { readFailure, type Failure } from '../failure.ts'
 import { takeTurn } from '../lane.ts'
+import { within, type LimitTerms } from '../limit.ts'
+import { openSession } from '../open-session.ts'
 import type { Port, Server } from '../port.ts'
 import type { Queue } from './queue-definition.ts'
 import { columnsOf } from './queue.ts'
@@ -16,10 +18,17 @@ import { sessionEnd } from '../session-end.ts'
 /** How long a call that loses against others is repeated. */
 const patienceMs = 20_000
 
+/** How long a pool that gives no connection is asked for one. */
+const connectionPatienceMs = 30_000
+
 /** One call about a queue. */
 export interface ClaimCall<T> {
   readonly queue: Queue<object>
   readonly signal?: AbortSignal | undefined
+  /** Ends the wait for a connection, but not that for an answer: what was claimed by then would be lost for a while. */
+  readonly stopped?: AbortSignal | undefined
+  /** How long the server may take. @default the queue's `visibilityMs`, and no less than a call is repeated */
+  readonly limitMs?: number
   readonly work: (visit: ClaimVisit) => Promise<T>
 }
 
@@ -36,6 +45,7 @@ export async function callQueue<Tx, T>(port: Port<Tx>, call: ClaimCall<T>): Prom
   const deadline = deadlineIn(patienceMs)
   for (let loss = 1; ; loss += 1) {
     call.signal?.throwIfAborted()
+    call.stopped?.throwIfAborted()
     const outcome = await visit(port, call, deadline)
     if ('result' in outcome) return outcome.result
     const { kind, error } = outcome.failure
@@ -50,7 +60,7 @@ type Outcome<T> = { readonly result: T } | { readonly failure: Failure }
 
 async function visit<Tx, T>(port: Port<Tx>, call: ClaimCall<T>, deadline: Deadline): Promise<Outcome<T>> {
   const { lane } = port.sessions
-  const endTurn = lane && (await takeTurn(lane(), { deadline, signal: call.signal }))
+  const endTurn = lane && (await takeTurn(lane(), { deadline, signal: call.signal ?? call.stopped }))
   try {
     return await inSession(port, call)
   } finally {
@@ -58,16 +68,20 @@ async function visit<Tx, T>(port: Port<Tx>, call: ClaimCall<T>, deadline: Deadli
   }
 }
 
-async function inSession<Tx, T>(port: Port<Tx>, { queue, signal, work }: ClaimCall<T>): Promise<Outcome<T>> {
-  const opening = port.sessions.open()
-  const giveBack = async (): Promise<void> => (await opening).release()
-  const session = await untilAborted(opening, signal, () => void giveBack().catch(() => {}))
+async function inSession<Tx, T>(port: Port<Tx>, call: ClaimCall<T>): Promise<Outcome<T>> {
+  const { queue, signal, stopped, work } = call
+  const session = await openSession(port, {
+    signal: signal ?? stopped,
+    patienceMs: connectionPatienceMs,
+    purpose: 'for a queue',
+  })
   const { doubt, end } = sessionEnd(session)
+  const inTime = <R>(step: Promise<R>): Promise<R> => within(answerLimit(call), step, doubt)
   let server: Server | undefined
   try {
-    const known = (server = await port.server(session))
-    const result = await untilAborted(work({ ...known, session }), signal, () => doubt(signal?.reason))
-    return { result }
+    const asked = port.server(session)
+    const known = (server = asked instanceof Promise ? await inTime(asked) : asked)
+    return { result: await inTime(work({ ...known, session })) }
   } catch (error) {
     const failure = readFailure(error, server?.dialect ?? [])
     // a setting for the next statement may be left on a session whose statement was never run
@@ -77,6 +91,11 @@ async function inSession<Tx, T>(port: Port<Tx>, { queue, signal, work }: ClaimCa
   } finally {
     await end()
   }
+}
+
+/** An answer that takes longer than the claim lasts is worth nothing. */
+function answerLimit({ queue, signal, limitMs }: ClaimCall<unknown>): LimitTerms {
+  return { signal, ms: (limitMs ?? Math.max(queue.visibilityMs, patienceMs)) + graceMs }
 }
 
 /** The server says that the table is not as the queue describes it. */

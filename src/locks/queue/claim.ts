@@ -51,11 +51,18 @@ export interface Taken<R extends object> {
   readonly sentAt: number
 }
 
+/** What is asked for, and by whom. */
+export interface ClaimAsk {
+  readonly options: ClaimOptions | undefined
+  /** Ends the wait for a connection. */
+  readonly stopped?: AbortSignal
+}
+
 /** Claims jobs: each goes to one caller only, in the queue's order. Gives none when none is free. */
 export async function claim<Tx, R extends object>(
   claims: ClaimPort<Tx>,
   queue: Queue<R>,
-  options: ClaimOptions = {},
+  { options = {}, stopped }: ClaimAsk,
 ): Promise<Taken<R>> {
   const { signal, ...terms } = checkOptions(options, queue)
   for (let miss = 1; ; miss += 1) {
@@ -64,6 +71,8 @@ export async function claim<Tx, R extends object>(
     const rows = await callQueue(claims.port, {
       queue,
       signal,
+      stopped,
+      limitMs: terms.visibilityMs,
       work: (visit) => {
         sentAt = performance.now()
         return take(visit, queue, { ...terms, token })
@@ -137,12 +146,13 @@ export async function extend<Tx, R extends object>(
 export async function reclaim<Tx, R extends object>(
   { port }: ClaimPort<Tx>,
   queue: Queue<R>,
+  stopped?: AbortSignal,
 ): Promise<Reclaimed> {
   const { shape, dead: set } = queue
   const repeat = async (change: (visit: ClaimVisit) => Counted): Promise<number> => {
     for (let total = 0; ;) {
       const work = (visit: ClaimVisit): Promise<number> => sendCounted(visit.session, change(visit))
-      const count = await callQueue(port, { queue, work })
+      const count = await callQueue(port, { queue, work, stopped })
       total += count
       if (count < batch) return total
     }

@@ -64,7 +64,7 @@ export function createClaims<Tx>(
 ): Claims<Tx> {
   const claims: ClaimPort<Tx> = { port, find }
   return {
-    claim: async (queue, options) => (await claim(claims, queue, options)).jobs,
+    claim: async (queue, options) => (await claim(claims, queue, { options })).jobs,
     complete: (queue, jobs, options) =>
       isList(jobs)
         ? completeAll(claims, queue, { ...options, jobs })

@@ -2,6 +2,8 @@ import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 
 import { LockUsageError } from '../../core/errors.ts'
+import { untilAborted } from '../abort.ts'
+import { NoConnectionError } from '../open-session.ts'
 import { attend, type Handler } from './attend.ts'
 import { callQueue, type ClaimVisit } from './claim-call.ts'
 import { claim, reclaim, type ClaimPort, type Taken } from './claim.ts'
@@ -32,10 +34,10 @@ export async function work<Tx, R extends object>(claims: ClaimPort<Tx>, task: Ta
   stopped.addEventListener('abort', idle.wake, { once: true })
   const others = new AbortController()
   const patrol = queue.dead && patrolUntil(others.signal, claims, { queue, options })
-  const stopListening = await listen(claims, queue, idle.hear)
+  const stopListening = await listen(claims, queue, { wake: idle.hear, stopped })
   try {
     while (!stopped.aborted) {
-      const taken = crew.free() === 0 ? undefined : await look(claims, queue, { options, limit: crew.free() })
+      const taken = crew.free() === 0 ? undefined : await look(claims, queue, { options, stopped, limit: crew.free() })
       if (stopped.aborted)
         await Promise.all((taken?.jobs ?? []).map((job) => job.release().catch(options.onError)))
       else if (taken !== undefined && taken.jobs.length > 0) crew.start(taken)
@@ -95,16 +97,24 @@ function createCrew<R extends object>(
 async function look<Tx, R extends object>(
   claims: ClaimPort<Tx>,
   queue: Queue<R>,
-  { options, limit }: { readonly options: CheckedWork<R>; readonly limit: number },
+  { options, stopped, limit }: Look<R>,
 ): Promise<Taken<R> | undefined> {
   const { worker, visibilityMs, onError } = options
+  const terms = { limit, visibilityMs, ...(worker !== undefined && { worker }) }
   try {
-    return await claim(claims, queue, { limit, visibilityMs, ...(worker !== undefined && { worker }) })
+    return await claim(claims, queue, { options: terms, stopped })
   } catch (error) {
-    if (error instanceof LockUsageError) throw error
-    onError(error)
+    // a pool that is used up now may have a connection for the next look
+    if (error instanceof LockUsageError && !(error instanceof NoConnectionError)) throw error
+    if (!stopped.aborted) onError(error)
     return undefined
   }
+}
+
+interface Look<R extends object> {
+  readonly options: CheckedWork<R>
+  readonly stopped: AbortSignal
+  readonly limit: number
 }
 
 /** Puts dead jobs aside from time to time: nobody claims them, so nobody else would see them. */
@@ -114,7 +124,9 @@ async function patrolUntil<Tx, R extends object>(
   { queue, options }: { readonly queue: Queue<R>; readonly options: CheckedWork<R> },
 ): Promise<void> {
   while (!signal.aborted) {
-    await reclaim(claims, queue).catch((error: unknown) => options.onError(error))
+    await reclaim(claims, queue, signal).catch((error: unknown) => {
+      if (!signal.aborted) options.onError(error)
+    })
     const pauseMs = options.visibilityMs * (0.5 + Math.random())
     await delay(pauseMs, undefined, { signal }).catch(() => {})
   }
@@ -124,16 +136,20 @@ async function patrolUntil<Tx, R extends object>(
 async function listen<Tx>(
   { port }: ClaimPort<Tx>,
   queue: Queue<object>,
-  wake: () => void,
+  { wake, stopped }: { readonly wake: () => void; readonly stopped: AbortSignal },
 ): Promise<(() => Promise<void>) | undefined> {
   const { sessions } = port
   if (sessions.listen === undefined) return undefined
   try {
     const topicOf = async ({ dialect }: ClaimVisit): Promise<string | undefined> =>
       dialect.claim.topic?.(queue.shape)
-    const topic = await callQueue(port, { queue, work: topicOf })
-    return topic === undefined ? undefined : await sessions.listen(topic, wake)
+    const topic = await callQueue(port, { queue, work: topicOf, stopped })
+    if (topic === undefined) return undefined
+    const listening = sessions.listen(topic, wake)
+    const leave = (): void => void listening.then((end) => end()).catch(() => {})
+    return await untilAborted(listening, stopped, leave)
   } catch (error) {
+    if (stopped.aborted) return undefined
     process.emitWarning(`new jobs are not heard of, only looked for: ${String(error)}`, 'HoldfastWarning')
     return undefined
   }
