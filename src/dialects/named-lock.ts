@@ -11,7 +11,14 @@ export interface NamedLockTraits {
   /** The isolation level of a transaction that asks for none, where the right lock depends on it. */
   readonly defaultIsolation?: {
     readonly ask: SqlStatement
+    /** Asks a transaction that is under way for its own. @default as `ask` */
+    readonly inside?: SqlStatement
     readonly read: (row: Row | undefined) => Isolation
+    /**
+     * Whether BEGIN says the level that a lock was planned for, at no cost: another connection may have another default.
+     * Absent where the lock of a transaction's beginning does not depend on it.
+     */
+    readonly goesWithBegin?: true
   }
   /** Whether a lock may be taken when the transaction is under way: would it still see what the last holder stored? */
   readonly canJoin: (isolation: Isolation | undefined) => boolean

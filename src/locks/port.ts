@@ -23,8 +23,8 @@ export interface OpenTransaction<Tx> extends Server {
   readonly session: Session<Tx>
   readonly signal: AbortSignal | undefined
   readonly access: 'read-write' | 'read-only'
-  /** As it was asked for; on some engines the right lock depends on it. */
-  readonly isolation: Isolation | undefined
+  /** As it was asked for or found out; on some engines the right lock depends on it. */
+  isolation: Isolation | undefined
   /** Until when BEGIN may wait, where it is BEGIN that takes the lock. */
   readonly deadline: Deadline
   /** The session is in a state that nobody knows: it must not go back to the pool. */

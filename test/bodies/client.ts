@@ -14,7 +14,7 @@ import type { Queue } from '../../src/locks/queue/queue-definition.ts'
 import type { RowOptions } from '../../src/locks/rows/rows.ts'
 import { describeEngines, type EngineContext } from '../engines/use.ts'
 
-/** A pool with locks on it, whatever the driver, and nobody who listens for its errors. The work's transaction is looked into only here. */
+/** A pool with locks on it, whatever the driver, and nobody who listens to connections that are lent. The work's transaction is looked into only here. */
 export interface Client {
   readonly locks: SharedLocks<unknown>
   /** Locks the row of the table `item` that has this number. */
@@ -61,8 +61,11 @@ function onMysql2(uri: string, connectionLimit: number): Client {
 }
 
 const kyselyDialects = {
-  postgres: (url: string, max: number) =>
-    new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max }) }),
+  postgres: (url: string, max: number) => {
+    const pool = new pg.Pool({ connectionString: url, max })
+    pool.on('error', () => {}) // of idle connections that no lock has used
+    return new PostgresDialect({ pool })
+  },
   mysql: (uri: string, connectionLimit: number) =>
     new MysqlDialect({ pool: mysqlCallbacks.createPool({ uri, connectionLimit }) }),
 }

@@ -18,6 +18,8 @@ describe('round trips beyond the statements of the work', () => {
   describeEngines(mysqlSpecs, { only: ['mysql', 'mariadb'] })
 })
 
+/** With the level that the lock was planned for. */
+const levelled = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 const namedLock = String.raw`SELECT pg_advisory_xact_lock\('-?\d+'::bigint\) /\* hf:[a-z]+ \*/`
 /** Where it is the last one, it gives the transaction's number too. */
 const lockWithNumber = namedLock.replace(
@@ -59,21 +61,21 @@ function postgresSpecs(context: EngineContext): void {
 
   test('a transaction under a named lock, with a lock timeout, costs 2: both travel with the beginning', async () => {
     const trips = await lockedTripsOf(subject(), ['named'], { lockTimeoutMs: 2000 })
-    const text = new RegExp(`^BEGIN; SET LOCAL lock_timeout = 2000; ${lockWithNumber}$`)
+    const text = new RegExp(`^${levelled}; SET LOCAL lock_timeout = 2000; ${lockWithNumber}$`)
     expect(trips).toEqual([expect.stringMatching(text), body, 'COMMIT'])
   })
 
   test('many names cost no more than one, and a timeout of their own costs nothing', async () => {
     const trips = await lockedTripsOf(subject(), ['a', 'b', 'c'], { wait: { timeoutMs: 1500 } })
     // the time that is left of it: the wait for a turn in this process counts
-    const words = `BEGIN; SELECT set_config.*; SET LOCAL lock_timeout = 1[0-5]\\d\\d; ${namedLock}; ${namedLock}; ${namedLock}; SELECT set_config.*`
+    const words = `${levelled}; SELECT set_config.*; SET LOCAL lock_timeout = 1[0-5]\\d\\d; ${namedLock}; ${namedLock}; ${namedLock}; SELECT set_config.*`
     expect(trips).toEqual([beginning(words), body, 'COMMIT'])
   })
 
   test('a named lock that is only tried costs 3, since its answer has to be read', async () => {
     const trips = await lockedTripsOf(subject(), ['tried'], { wait: 'nowait' })
     expect(trips).toEqual([
-      beginning('BEGIN'),
+      beginning(levelled),
       expect.stringMatching(/^SELECT pg_try_advisory_xact_lock/),
       body,
       'COMMIT',
@@ -122,7 +124,7 @@ function ridingSpecs(context: EngineContext): void {
 
   test('a transaction under a named lock, with a lock timeout, costs 1', async () => {
     const trips = await lockedTripsOf(subject(), ['named'], { lockTimeoutMs: 2000 })
-    const head = together('BEGIN', 'SET LOCAL lock_timeout = 2000', lockWithNumber, body)
+    const head = together(levelled, 'SET LOCAL lock_timeout = 2000', lockWithNumber, body)
     expect(trips).toEqual([head, 'COMMIT'])
   })
 
@@ -135,12 +137,12 @@ function ridingSpecs(context: EngineContext): void {
       namedLock,
       namedLock,
     ]
-    expect(trips).toEqual([together('BEGIN', ...timed, 'SELECT set_config.*', id, body), 'COMMIT'])
+    expect(trips).toEqual([together(levelled, ...timed, 'SELECT set_config.*', id, body), 'COMMIT'])
   })
 
   test('a named lock that is only tried costs 2, since its answer has to be read', async () => {
     const trips = await lockedTripsOf(subject(), ['tried'], { wait: 'nowait' })
-    expect(trips).toEqual([together('BEGIN', id, 'SELECT pg_try_advisory_xact_lock.*'), body, 'COMMIT'])
+    expect(trips).toEqual([together(levelled, id, 'SELECT pg_try_advisory_xact_lock.*'), body, 'COMMIT'])
   })
 
   test('rows cost their SELECT alone', async () => {

@@ -1,9 +1,12 @@
 import type { Row } from '../../core/statement.ts'
 import { textOf } from '../inspect-session.ts'
 
-/** A lock statement of ours, as `advisory.ts` writes it: with a placeholder, or with the number in its text. */
+/**
+ * A lock statement of ours, as `advisory.ts` writes it: with a placeholder, or with the number in its text, and behind
+ * it, as `transaction.ts` writes it, the transaction's own number.
+ */
 const lockCall =
-  /pg_(?:try_)?advisory_(?:xact_)?lock(?:_shared)?\((?:\$1|'(-?\d+)')::bigint\)(?: AS answer)? \/\* hf:([a-z0-9._-]+) \*\//g
+  /pg_(?:try_)?advisory_(?:xact_)?lock(?:_shared)?\((?:\$1|'(-?\d+)')::bigint\)(?: AS answer|, [^;/]+ AS id)? \/\* hf:([a-z0-9._-]+) \*\//g
 
 /**
  * The readable part of keys by their numbers, from what sessions run. `rows` are the locks of all sessions.

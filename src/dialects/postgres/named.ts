@@ -36,7 +36,9 @@ export const named: NamedLockTraits = {
   doubts: { ask, read, backend },
   defaultIsolation: {
     ask: sql('SHOW default_transaction_isolation'),
-    read: (row) => String(row?.default_transaction_isolation) as Isolation,
+    inside: sql('SHOW transaction_isolation'),
+    read: (row) => String(row?.default_transaction_isolation ?? row?.transaction_isolation) as Isolation,
+    goesWithBegin: true,
   },
   // Above READ COMMITTED the transaction reads as of its first statement, whatever it waits for afterwards.
   canJoin: (isolation) => isolation === 'read committed' || isolation === 'read uncommitted',

@@ -4,6 +4,7 @@ import type { Receipt } from '../../core/receipt.ts'
 import type { Isolation } from '../../core/request.ts'
 import { unsupported } from '../../core/support.ts'
 import { LockContention } from '../contention.ts'
+import { isolationOf } from './default-isolation.ts'
 import type { CheckedLock } from './lock-options.ts'
 import type { NamedKey } from './named-key.ts'
 import {
@@ -35,7 +36,7 @@ async function joinNow(open: OpenTransaction<unknown>, call: JoinCall): Promise<
   const has = open.named.get(name.id)
   if (has !== undefined) return heldAlready(has, lock)
   const { mode, wait, exact } = lock
-  const isolation = open.isolation ?? (await locking.defaultIsolation(open, open.session))
+  const isolation = open.isolation ?? (await isolationOf(open))
   const request = { key: name.key, mode, wait, exact, ...(isolation && { isolation }) }
   const plan = locking.planFor(open, request, name.id)
   checkJoinable(open, plan, isolation)

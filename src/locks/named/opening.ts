@@ -82,6 +82,8 @@ function planOpening(
     return locking.planFor(open, request, id)
   })
   checkAccess(plans, open)
+  // what the lock was planned for is what the transaction has to be
+  if (open.dialect.named.defaultIsolation?.goesWithBegin === true) open.isolation = isolation
   const planned = { opening, plans, head: headOf(open, plans) }
   return plans.some(comesFirst) ? takeFirst(open, planned) : planned
 }

@@ -42,9 +42,12 @@ export function remainingWait({ request: { wait }, deadline }: Ask): SessionRequ
   return typeof wait === 'object' ? { timeoutMs: Math.max(1, Math.ceil(deadline.remainingMs())) } : wait
 }
 
-/** Until when the server has to have answered: the wait that it was told is over by then. */
-export function answerLimit({ request: { wait }, deadline, signal }: Ask): LimitTerms {
-  return { signal, ms: (wait === 'nowait' ? 0 : deadline.remainingMs()) + graceMs }
+/**
+ * Until when the server has to have answered: the wait that it was told is over by then. Where there is no limit, what
+ * keeps the connection alive finds out that it is dead.
+ */
+export function answerLimit({ deadline, signal }: Ask): LimitTerms {
+  return { signal, ms: deadline.remainingMs() + graceMs }
 }
 
 export function busy({ label }: Ask): LockNotAvailableError {

@@ -71,7 +71,7 @@ function begin(
 }
 
 function startOf(
-  { dialect, version, access }: OpenTransaction<unknown>,
+  { dialect, version, access, isolation }: OpenTransaction<unknown>,
   { options, timeout }: Start,
   locks: readonly SqlStatement[],
 ): TransactionStart {
@@ -87,7 +87,7 @@ function startOf(
   if (both !== undefined) head[head.length - 1] = both
   else if (probe !== undefined) head.push(probe.head)
   const start: Mutable<TransactionStart> = {}
-  if (options.isolation !== undefined) start.isolation = options.isolation
+  if (isolation !== undefined) start.isolation = isolation
   if (options.access !== undefined) start.access = access
   if (writes && writeMode !== undefined) start.mode = writeMode
   if (head.length > 0) start.head = head
