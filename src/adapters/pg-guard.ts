@@ -26,7 +26,12 @@ export async function guardKept(keeper: ClientKeeper): Promise<void> {
   // of other libraries nobody knows what they would make of such a query
   if (guarded.has(keeper) || keeper.constructor.name !== 'PostgresConnection') return
   guarded.add(keeper)
-  const query = { sql: new Introduction(), parameters: [], query: { kind: 'RawNode' }, queryId: { queryId: 'holdfast' } }
+  const query = {
+    sql: new Introduction(),
+    parameters: [],
+    query: { kind: 'RawNode' },
+    queryId: { queryId: 'holdfast' },
+  }
   await keeper.executeQuery(query as never).catch(() => {}) // whatever ails the connection, its next user hears of it
 }
 

@@ -5,6 +5,8 @@ import { inGrace } from './limit.ts'
 export interface SessionEnd {
   readonly doubt: (why: unknown) => void
   readonly isInDoubt: () => boolean
+  /** Ends it at once, as one in doubt. */
+  readonly giveUp: (why: unknown) => void
   /**
    * Never rejects: what became of the work is known by then, and is what the caller has to hear. At once, if it can, and
    * in bounded time. A second call waits for the first.
@@ -16,22 +18,28 @@ export function sessionEnd(session: Session): SessionEnd {
   let reason: Error | undefined
   let ended: Promise<void> | undefined
   let isOver = false
+  const doubt = (why: unknown): void => {
+    reason ??= why instanceof Error ? why : new Error(String(why))
+  }
+  const end = (): Promise<void> | undefined => {
+    if (isOver) return ended
+    isOver = true
+    try {
+      const ending = reason === undefined ? session.release() : session.destroy(reason)
+      ended = ending === released ? undefined : inGrace(ending).catch(warn)
+    } catch (error) {
+      // a driver that refuses at once, as `pg` does when the work has given the connection back itself
+      warn(error)
+    }
+    return ended
+  }
   return {
-    doubt: (why) => {
-      reason ??= why instanceof Error ? why : new Error(String(why))
-    },
+    doubt,
     isInDoubt: () => reason !== undefined,
-    end: () => {
-      if (isOver) return ended
-      isOver = true
-      try {
-        const ending = reason === undefined ? session.release() : session.destroy(reason)
-        ended = ending === released ? undefined : inGrace(ending).catch(warn)
-      } catch (error) {
-        // a driver that refuses at once, as `pg` does when the work has given the connection back itself
-        warn(error)
-      }
-      return ended
+    end,
+    giveUp: (why) => {
+      doubt(why)
+      void end()
     },
   }
 }

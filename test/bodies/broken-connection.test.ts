@@ -48,11 +48,19 @@ describeClients((scene) => {
     const held = await client.locks.acquire('kept')
     const session = (await scene.engine.leftovers()).join('\n')
     expect(session).not.toBe('')
-    await client.locks.transaction(async (tx) => {
-      const id = await idOf(client, tx)
-      await kill(id)
-      await until(async () => !(await scene.engine.isWaiting({ id } as EngineSession)), 'a server without it')
-    }, { attempts: 1 }).catch(() => {})
+    await client.locks
+      .transaction(
+        async (tx) => {
+          const id = await idOf(client, tx)
+          await kill(id)
+          await until(
+            async () => !(await scene.engine.isWaiting({ id } as EngineSession)),
+            'a server without it',
+          )
+        },
+        { attempts: 1 },
+      )
+      .catch(() => {})
     await held.release()
     await until(() => works(client), 'another connection')
     expect(uncaught).toEqual([])

@@ -37,7 +37,8 @@ export async function work<Tx, R extends object>(claims: ClaimPort<Tx>, task: Ta
   const stopListening = await listen(claims, queue, { wake: idle.hear, stopped })
   try {
     while (!stopped.aborted) {
-      const taken = crew.free() === 0 ? undefined : await look(claims, queue, { options, stopped, limit: crew.free() })
+      const taken =
+        crew.free() === 0 ? undefined : await look(claims, queue, { options, stopped, limit: crew.free() })
       if (stopped.aborted)
         await Promise.all((taken?.jobs ?? []).map((job) => job.release().catch(options.onError)))
       else if (taken !== undefined && taken.jobs.length > 0) crew.start(taken)

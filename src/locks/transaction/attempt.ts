@@ -87,10 +87,7 @@ async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T>
       deadline,
       doubt: ending.doubt,
       isInDoubt: ending.isInDoubt,
-      giveUp: (why) => {
-        ending.doubt(why)
-        void ending.end()
-      },
+      giveUp: ending.giveUp,
       begun: undefined,
       named: new Map(),
       locking: undefined,

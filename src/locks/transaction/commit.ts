@@ -70,7 +70,9 @@ async function findOut<Tx>(
 ): Promise<void> {
   // before anybody is asked: the pool may have no other place
   transaction.giveUp(error)
-  if (!(await wasCommitted(doubt, error))) throw new RolledBackError(error)
+  // one that only reads has stored nothing, and is as good as new when it is run again
+  if (transaction.access === 'read-only' || !(await wasCommitted(doubt, error)))
+    throw new RolledBackError(error)
 }
 
 interface CommitState<Tx> {
@@ -111,7 +113,7 @@ export class RolledBackError extends Error {
   override readonly name = 'RolledBackError'
 
   constructor(cause: unknown) {
-    super('the connection broke at COMMIT, and the server says that nothing was stored', { cause })
+    super('COMMIT was not answered, and nothing was stored', { cause })
   }
 }
 
