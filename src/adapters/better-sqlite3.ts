@@ -3,24 +3,26 @@ import { LockUsageError } from '../core/errors.ts'
 import type { Session, Sessions, TransactionStart } from '../core/session.ts'
 import type { Row, Value } from '../core/statement.ts'
 import { laneOf } from './better-sqlite3-lane.ts'
+import { SqliteTransaction } from './better-sqlite3-transaction.ts'
+import { viewOf } from './better-sqlite3-view.ts'
 import { withoutWaiting, type PreparingDatabase } from './better-sqlite3-waiting.ts'
 import { fateBy, rollbackOfAll } from './statement-fate.ts'
 import { sqlOnly } from './statement-kind.ts'
 import { succeeds } from './succeeds.ts'
 import type { DriverTraits } from './traits.ts'
-import { firstFailure, nothingToCommit } from './transaction-end.ts'
 import { headTexts, undoneOnError, withinSerializable, withoutReadOnly } from './transaction-start.ts'
 import { turnOn } from './turn.ts'
 
 /** What is used of `better-sqlite3`'s `Database`. */
 export interface SqliteDatabase extends PreparingDatabase {
   readonly inTransaction: boolean
+  readonly open?: boolean
   pragma(source: string): unknown
   close(): unknown
 }
 
 /**
- * Sessions on an SQLite database. The caller's work receives the handle.
+ * Sessions on an SQLite database. The caller's work receives a view of the handle that is its transaction's alone.
  *
  * A function opens a handle for each session, which is closed with it: sessions then only meet in the file's own lock.
  * A handle is shared: a session waits until the one before it is released, in the order of asking. What the
@@ -37,8 +39,12 @@ export function sessions<Database extends SqliteDatabase>(
 
 async function openOwn<Database extends SqliteDatabase>(open: () => Database): Promise<Session<Database>> {
   const database = open()
-  const close = async (): Promise<void> => void database.close() // rolls back what is open
-  return sessionOf(statementsOn(database), close, close)
+  const statements = statementsOn(database)
+  const close = async (): Promise<void> => {
+    statements.end()
+    database.close() // rolls back what is open
+  }
+  return sessionOf(statements, close, close)
 }
 
 async function openShared<Database extends SqliteDatabase>(database: Database): Promise<Session<Database>> {
@@ -48,19 +54,28 @@ async function openShared<Database extends SqliteDatabase>(database: Database): 
     throw new LockUsageError('database', 'has a transaction open that Holdfast did not begin')
   }
   const statements = statementsOn(database)
+  const release = async (): Promise<void> => {
+    statements.end()
+    endTurn()
+  }
   const destroy = async (): Promise<void> => {
     try {
       // A handle without a transaction holds nothing, so it need not be closed under the application that owns it.
-      await statements.rollback()
+      await statements.rollback().finally(() => void (database.inTransaction && database.close()))
     } finally {
-      if (database.inTransaction) database.close()
-      endTurn()
+      await release()
     }
   }
-  return sessionOf(statements, async () => endTurn(), destroy)
+  return sessionOf(statements, release, destroy)
 }
 
-type Statements<Database> = Pick<Session<Database>, 'tx' | 'run' | 'begin' | 'commit' | 'rollback'>
+interface Statements<Database> extends Pick<
+  Session<Database>,
+  'tx' | 'run' | 'begin' | 'commit' | 'rollback'
+> {
+  /** The session is given back. */
+  readonly end: () => void
+}
 
 /** Field by field: one is made for each transaction, and to copy an object takes longer than to make it. */
 function sessionOf<Database>(
@@ -72,7 +87,7 @@ function sessionOf<Database>(
 }
 
 function statementsOn<Database extends SqliteDatabase>(database: Database): Statements<Database> {
-  const failure = firstFailure()
+  const transaction = new SqliteTransaction(database)
   const send = (sql: string, params: readonly Value[] = []): readonly Row[] =>
     withoutWaiting(database, (prepareControl) => {
       // what Holdfast sends for every transaction is compiled once for a handle; values make a statement its own
@@ -82,27 +97,31 @@ function statementsOn<Database extends SqliteDatabase>(database: Database): Stat
       statement.run(...values)
       return []
     })
-  // some errors make SQLite roll back by itself, and then a ROLLBACK is one more error
-  const rollback = async (): Promise<void> => void (database.inTransaction && send('ROLLBACK'))
+  const rollback = async (): Promise<void> => {
+    transaction.leave()
+    // some errors make SQLite roll back by itself, and then a ROLLBACK is one more error
+    if (database.inTransaction) send('ROLLBACK')
+  }
   return {
-    tx: database,
-    run: (statement) =>
-      failure.watch(async () => {
-        const { sql, params } = sqlOnly(statement)
-        return send(sql, params)
-      }),
+    tx: viewOf(database, transaction),
+    run: async (statement) => {
+      const { sql, params } = sqlOnly(statement)
+      return transaction.call(() => send(sql, params))
+    },
     begin: async (start = {}) => {
       const head = headTexts(start)
-      failure.forget()
       send(beginText(start))
+      transaction.begin()
       if (head.length === 0) return []
       return undoneOnError(async () => head.map((text) => send(text)).at(-1) ?? [], rollback)
     },
     commit: async () => {
-      if (!database.inTransaction) throw nothingToCommit(failure.error)
+      transaction.leave()
+      transaction.mustBeThere()
       send('COMMIT')
     },
     rollback,
+    end: () => transaction.end(),
   }
 }
 

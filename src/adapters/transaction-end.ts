@@ -14,6 +14,18 @@ export function nothingToCommit(failure: unknown): LockUsageError {
   )
 }
 
+/**
+ * What COMMIT is answered with when nothing has failed, and there is no transaction all the same: somebody has ended it
+ * by a statement of their own. What was written until then may be stored, and the locks were gone since.
+ */
+export function endedByWork(): LockUsageError {
+  return new LockUsageError(
+    'transaction',
+    'it had ended before its COMMIT: the work, or somebody else on its connection, has sent COMMIT or ROLLBACK. ' +
+      'What it wrote before that may be stored, and its locks were gone since',
+  )
+}
+
 /** The first error since a transaction began. */
 export interface Failure {
   readonly error: unknown

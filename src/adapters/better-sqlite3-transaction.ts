@@ -1,0 +1,96 @@
+import { LockUsageError } from '../core/errors.ts'
+import { endedByWork, nothingToCommit } from './transaction-end.ts'
+
+/** What tells whether a handle has a transaction open. */
+export interface TransactionHandle {
+  readonly inTransaction: boolean
+  readonly open?: boolean
+}
+
+/** SQLite neither commits nor rolls back while an iterator reads. */
+interface Iterating {
+  next(): unknown
+  return?(): unknown
+}
+
+/** The transaction of a session: whether it is open, and what has ended it before its time. */
+export class SqliteTransaction {
+  readonly #handle: TransactionHandle
+  #iterators: Set<Iterating> | undefined
+  #isOpen = false
+  #isOver = false
+  #failure: unknown
+
+  constructor(handle: TransactionHandle) {
+    this.#handle = handle
+  }
+
+  begin(): void {
+    this.#isOpen = true
+    this.#failure = undefined
+  }
+
+  /** Refuses every further call of the work, and ends what it still reads. */
+  leave(): void {
+    this.#isOpen = false
+    for (const iterator of this.#iterators ?? []) iterator.return?.()
+    this.#iterators = undefined
+  }
+
+  /** The session is given back: nobody may send anything through it any more. */
+  end(): void {
+    this.leave()
+    this.#isOver = true
+  }
+
+  /** Makes a call of the work, if its transaction is still there. */
+  callByWork<T>(call: () => T): T {
+    if (!this.#isOpen) throw ended()
+    return this.#watch(call)
+  }
+
+  /** Makes a call of Holdfast's own, which may be outside of a transaction. */
+  call<T>(call: () => T): T {
+    if (this.#isOver) throw ended()
+    return this.#isOpen ? this.#watch(call) : call()
+  }
+
+  /** Rejects what is to be committed and is gone. */
+  mustBeThere(): void {
+    if (!this.#handle.inTransaction) throw this.#whyGone()
+  }
+
+  keep(iterator: Iterating): void {
+    this.#iterators ??= new Set()
+    this.#iterators.add(iterator)
+  }
+
+  forget(iterator: Iterating): void {
+    this.#iterators?.delete(iterator)
+  }
+
+  /** The error that ends the transaction is the one to blame, not one that came before it. */
+  #watch<T>(call: () => T): T {
+    // without a transaction each statement would be stored by itself
+    if (this.#isGone()) throw this.#whyGone()
+    try {
+      return call()
+    } catch (error) {
+      if (!this.#handle.inTransaction) this.#failure ??= error
+      throw error
+    }
+  }
+
+  /** A handle that was closed says so itself. */
+  #isGone(): boolean {
+    return !this.#handle.inTransaction && this.#handle.open !== false
+  }
+
+  #whyGone(): LockUsageError {
+    return this.#failure === undefined ? endedByWork() : nothingToCommit(this.#failure)
+  }
+}
+
+function ended(): LockUsageError {
+  return new LockUsageError('tx', 'the transaction has ended')
+}

@@ -1,0 +1,231 @@
+import Database from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import { LockUsageError } from '../../src/core/errors.ts'
+import { createLocks } from '../../src/entries/better-sqlite3.ts'
+import { describeEngines, type EngineContext } from '../engines/use.ts'
+import { caught, gate } from '../entries/stage.ts'
+
+describeEngines(specs, { only: ['sqlite'] })
+
+const item = { table: 'item', key: { id: 1 } }
+const loseAll = "insert or rollback into item values (1, 'twice')"
+
+function specs(context: EngineContext): void {
+  let shared: Database.Database
+  beforeEach(() => {
+    shared = new Database(context.engine.server.url)
+    shared.exec('create table item (id integer primary key, name text not null)')
+    shared.exec("insert into item values (1, 'first')")
+  })
+  afterEach(async () => {
+    shared.exec('drop table item')
+    shared.close()
+    expect(await context.engine.leftovers()).toEqual([])
+  })
+  const open = (): Database.Database => new Database(context.engine.server.url)
+  const stored = (): unknown[] => shared.prepare('select id from item order by id').pluck().all()
+  const add = (tx: Database.Database, id: number): unknown =>
+    tx.prepare("insert into item values (?, 'added')").run(id)
+
+  describe.each([
+    ['a handle for each', () => createLocks(open)],
+    ['one handle for all', () => createLocks(shared)],
+  ])('%s', (_, create) => {
+    test('once SQLite has rolled back, every further statement is refused and nothing is stored', async () => {
+      const locks = create()
+      const refused: unknown[] = []
+      const work = async (tx: Database.Database): Promise<void> => {
+        const prepared = tx.prepare("insert into item values (2, 'prepared before')")
+        const nested = tx.transaction(() => prepared.run())
+        expect(() => tx.prepare(loseAll).run()).toThrow('UNIQUE')
+        const tries = [
+          () => add(tx, 3),
+          () => tx.exec("insert into item values (4, 'exec')"),
+          () => prepared.run(),
+          () => nested(),
+          () => nested.immediate(),
+          () => tx.transaction(() => add(tx, 5))(),
+        ]
+        for (const attempt of tries) refused.push(await caught((async () => attempt())()))
+        refused.push(await caught(locks.rows(tx, item)))
+        refused.push(await caught(locks.updateVersioned(tx, { ...item, expected: 1, set: { name: 'x' } })))
+      }
+      const error = await caught(locks.transaction(work))
+      expect(error).toBeInstanceOf(LockUsageError)
+      expect(error).toMatchObject({ field: 'transaction', cause: { code: 'SQLITE_CONSTRAINT_PRIMARYKEY' } })
+      expect(refused).toHaveLength(8)
+      for (const one of refused) expect(one).toBeInstanceOf(LockUsageError)
+      expect(stored()).toEqual([1])
+    })
+
+    test('the error that ended the transaction is blamed, and not one that was caught before it', async () => {
+      const work = async (tx: Database.Database): Promise<void> => {
+        expect(() => add(tx, 1)).toThrow('UNIQUE')
+        add(tx, 2)
+        expect(() => tx.exec('insert or rollback into item values (3, null)')).toThrow('NOT NULL')
+      }
+      const error = await caught(create().transaction(work))
+      expect(error).toMatchObject({ field: 'transaction', cause: { code: 'SQLITE_CONSTRAINT_NOTNULL' } })
+      expect(stored()).toEqual([1])
+    })
+
+    test('an error that did not end the transaction may be caught', async () => {
+      await create().transaction(async (tx) => {
+        expect(() => add(tx, 1)).toThrow('UNIQUE')
+        add(tx, 2)
+      })
+      expect(stored()).toEqual([1, 2])
+    })
+
+    test.each(['COMMIT', 'END', 'ROLLBACK', 'BEGIN', "insert into item values (9, 'x'); commit; begin"])(
+      'a work that sends %s is refused, and its lock stays',
+      async (sql) => {
+        const work = async (tx: Database.Database): Promise<void> => {
+          add(tx, 2)
+          expect(() => tx.exec(sql)).toThrow(LockUsageError)
+          if (!sql.includes(';')) expect(() => tx.prepare(sql).run()).toThrow(LockUsageError)
+          expect(tx.inTransaction).toBe(true)
+          tx.exec(sql)
+        }
+        expect(await caught(create().withLock('name', work))).toMatchObject({ field: 'tx' })
+        expect(stored()).toEqual([1])
+      },
+    )
+
+    test("savepoints, triggers and the driver's own transaction are the work's to use", async () => {
+      await create().transaction(async (tx) => {
+        tx.exec("savepoint own; insert into item values (2, 'x'); rollback to own; release own")
+        tx.exec(
+          "create trigger also after insert on item when new.id = 3 begin insert into item values (4, 'y'); end",
+        )
+        tx.transaction(() => add(tx, 3)).exclusive()
+        expect(() =>
+          tx.transaction(() => {
+            add(tx, 5)
+            throw new Error('undo')
+          })(),
+        ).toThrow('undo')
+        tx.exec('drop trigger also')
+      })
+      expect(stored()).toEqual([1, 3, 4])
+    })
+
+    test('tx and all that was derived from it are refused after the end', async () => {
+      const locks = create()
+      const kept = await locks.transaction(async (tx) => ({
+        tx,
+        insert: tx.prepare("insert into item values (?, 'late')"),
+        nested: tx.transaction((id: number) => add(tx, id)),
+        reading: tx.prepare('select id from item').pluck().iterate(),
+      }))
+      const late = [
+        () => add(kept.tx, 2),
+        () => kept.tx.exec("insert into item values (3, 'late')"),
+        () => kept.insert.run(4),
+        () => kept.insert.database.exec("insert into item values (5, 'late')"),
+        () => kept.nested(6),
+        () => kept.nested.deferred(7),
+        () => kept.reading.next(),
+      ]
+      for (const attempt of late) expect(attempt).toThrow('the transaction has ended')
+      await locks.transaction(async () => {
+        for (const attempt of late) expect(attempt).toThrow('the transaction has ended')
+      })
+      expect(stored()).toEqual([1])
+    })
+
+    test('after an abort, what the work still writes is refused and does not become part of the next transaction', async () => {
+      const locks = create()
+      const [began, goOn] = [gate(), gate()]
+      const controller = new AbortController()
+      const late: unknown[] = []
+      let ended: Promise<void> | undefined
+      const body = async (tx: Database.Database): Promise<void> => {
+        add(tx, 2)
+        began.open()
+        await goOn.opened
+        late.push(await caught((async () => add(tx, 3))()))
+        late.push(await caught(locks.rows(tx, item)))
+      }
+      const aborted = locks.transaction((tx) => (ended = body(tx)), { signal: controller.signal })
+      await began.opened
+      controller.abort(new Error('enough'))
+      await expect(aborted).rejects.toThrow('enough')
+      await locks.transaction(async (tx) => {
+        goOn.open()
+        await ended
+        add(tx, 4)
+      })
+      expect(stored()).toEqual([1, 4])
+      for (const error of late) expect(error).toBeInstanceOf(LockUsageError)
+    })
+
+    test('a work that throws in the middle of reading is rolled back, and the next one works', async () => {
+      const locks = create()
+      const failing = locks.transaction(async (tx) => {
+        add(tx, 2)
+        const [first] = tx.prepare('select id from item').pluck().iterate() // closes it
+        expect(first).toBe(1)
+        tx.prepare('select id from item').iterate().next()
+        throw new Error('enough')
+      })
+      await expect(failing).rejects.toThrow('enough')
+      await locks.transaction(async (tx) => void add(tx, 3))
+      expect(stored()).toEqual([1, 3])
+    })
+
+    test('a work that returns in the middle of reading is committed', async () => {
+      await create().transaction(async (tx) => {
+        add(tx, 2)
+        tx.prepare('select id from item').iterate().next()
+      })
+      expect(stored()).toEqual([1, 2])
+    })
+
+    test('tx is the handle to whoever looks at it', async () => {
+      await create().transaction(async (tx) => {
+        expect(tx).toBeInstanceOf(Database)
+        expect(tx.open && tx.inTransaction).toBe(true)
+        expect(tx.exec('select 1')).toBe(tx)
+        const statement = tx.prepare('select id from item')
+        expect(statement.database).toBe(tx)
+        expect(statement.pluck()).toBe(statement)
+        expect([statement.reader, statement.source]).toEqual([true, 'select id from item'])
+        expect([...statement.iterate()]).toEqual([1])
+      })
+    })
+  })
+
+  test('a COMMIT on the shared handle, past tx, is noticed', async () => {
+    const work = async (tx: Database.Database): Promise<void> => {
+      add(tx, 2)
+      shared.exec('COMMIT')
+      expect(() => add(tx, 3)).toThrow('had ended before its COMMIT')
+    }
+    const error = await caught(createLocks(shared).withLock('name', work))
+    expect(error).toMatchObject({ field: 'transaction' })
+    expect(String(error)).toContain('may be stored')
+    expect(stored()).toEqual([1, 2])
+  })
+
+  test('an iterator of the application on the shared handle does not keep the next one waiting for ever', async () => {
+    const locks = createLocks(shared)
+    let reading: IterableIterator<unknown> | undefined
+    const controller = new AbortController()
+    const aborted = locks.transaction(
+      async () => {
+        reading = shared.prepare('select id from item').iterate()
+        controller.abort(new Error('enough'))
+        await new Promise(() => {})
+      },
+      { signal: controller.signal },
+    )
+    await expect(aborted).rejects.toThrow('enough')
+    await expect(locks.transaction(async () => {})).rejects.toMatchObject({ field: 'database' })
+    reading?.return?.()
+    shared.exec('rollback')
+    await locks.transaction(async (tx) => void add(tx, 2))
+    expect(stored()).toEqual([1, 2])
+  })
+}
