@@ -1,5 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setImmediate as nextRound, setTimeout as pause } from 'node:timers/promises'
 import { LockUsageError } from '../core/errors.ts'
+import { Blame } from './duckdb-blame.ts'
+import { viewOf } from './duckdb-view.ts'
 
 /** What can be ended: a connection of DuckDB's. */
 export interface Endable {
@@ -8,91 +10,128 @@ export interface Endable {
 }
 
 /**
- * A connection of which everything that runs is known, so that it can be ended.
+ * A connection of which everything that runs is known, so that its transaction, and it itself, can be ended.
  *
- * Disconnecting under a running statement can freeze the process for good (seen on 1.5.6), also when the statement
- * was prepared before and starts just then.
+ * DuckDB runs what is sent at the same time in any order, so a COMMIT would overtake the work's own statements, and
+ * those would then be stored one by one. Disconnecting under a running statement can freeze the process for good (seen
+ * on 1.5.6), also when the statement was prepared before and starts just then.
  */
 export interface Lifeline<Connection> {
   /** The connection for the caller's work. */
   readonly tx: Connection
-  /** Makes a call, unless the connection is to end. */
+  /** A transaction has begun: its work may make calls. */
+  readonly enter: () => void
+  /** Takes no more calls of the work, and waits for those that run. Gives the error of the first that fails. */
+  readonly settle: () => Promise<unknown>
+  /** Takes no more calls of the work, and interrupts those that run. */
+  readonly halt: () => Promise<void>
+  /** The error that has ended the transaction. */
+  readonly failure: () => unknown
+  /** Makes a call of Holdfast's own, unless the connection is to end. */
   readonly use: <T>(call: () => Promise<T>) => Promise<T>
   /** Takes no more calls, interrupts those that run, and disconnects once they are over. */
   readonly end: () => Promise<void>
 }
 
 export function lifeline<Connection extends Endable>(connection: Connection): Lifeline<Connection> {
-  const running = new Set<Promise<unknown>>()
+  const running = new Running()
+  const guilty = new Blame()
+  let isOpen = false
   let isEnding = false
-  const use = async <T>(call: () => Promise<T>): Promise<T> => {
-    if (isEnding) throw ended()
-    const result = call()
-    running.add(result)
-    try {
-      return await result
-    } finally {
-      running.delete(result)
+  const leave = (): void => {
+    isOpen = false
+    running.own()
+  }
+  const track = <T>(result: Promise<T>): Promise<T> =>
+    running.add(result, (error) => guilty.explain(error, () => running.settled()))
+  const mayCall = (): void => {
+    if (!isOpen) throw new LockUsageError('tx', 'the transaction has ended')
+  }
+  const mayDisconnect = (): void => {
+    if (running.size === 0) return
+    throw new LockUsageError('tx', 'a statement still runs on it: await that before you disconnect')
+  }
+  return {
+    tx: viewOf(connection, { track, note: (error) => guilty.note(error), mayCall, mayDisconnect }),
+    enter: () => {
+      guilty.forget()
+      isOpen = true
+    },
+    settle: () => {
+      leave()
+      return running.untilNone()
+    },
+    halt: () => {
+      leave()
+      return running.interruptAll(connection)
+    },
+    failure: () => guilty.error,
+    use: async (call) => {
+      if (isEnding) throw new LockUsageError('tx', 'the transaction has ended')
+      return track(call())
+    },
+    end: async () => {
+      if (isEnding) return
+      isEnding = true
+      leave()
+      await running.interruptAll(connection)
+      connection.disconnectSync() // rolls back what is open
+    },
+  }
+}
+
+/** The calls that have not been answered, and what their callers were given for them. */
+class Running {
+  readonly #told = new Map<Promise<unknown>, Promise<unknown>>()
+
+  get size(): number {
+    return this.#told.size
+  }
+
+  /** Gives what the call gives, or rejects with what `read` makes of its error. */
+  add<T>(result: Promise<T>, read: (error: unknown) => Promise<unknown>): Promise<T> {
+    const tell = async (): Promise<T> => {
+      try {
+        return await result
+      } catch (error) {
+        throw await read(error)
+      } finally {
+        this.#told.delete(result)
+      }
+    }
+    const told = tell()
+    this.#told.set(result, told)
+    return told
+  }
+
+  /** Whoever did not wait for these hears of them through the transaction. */
+  own(): void {
+    for (const told of this.#told.values()) told.catch(() => {})
+  }
+
+  settled(): Promise<readonly PromiseSettledResult<unknown>[]> {
+    return Promise.allSettled(this.#told.keys())
+  }
+
+  /** Gives the first error. A call of Holdfast's own may consist of several, each sent when the one before is over. */
+  async untilNone(): Promise<unknown> {
+    let failed: PromiseRejectedResult | undefined
+    while (this.size > 0) {
+      const results = await this.settled()
+      failed ??= results.find((result) => result.status === 'rejected')
+      await nextRound()
+    }
+    return failed?.reason
+  }
+
+  /** An interrupt that comes before a statement has begun is lost, so it is repeated. */
+  async interruptAll(connection: Endable): Promise<void> {
+    const over = this.untilNone()
+    while (this.size > 0) {
+      await Promise.race([over, pause(0)])
+      if (this.size === 0) return
+      connection.interrupt()
+      await Promise.race([over, pause(20)])
     }
   }
-  const end = async (): Promise<void> => {
-    if (isEnding) return
-    isEnding = true
-    await interruptAll(connection, running)
-    connection.disconnectSync() // rolls back what is open
-  }
-  return { tx: guarded(connection, { use, isEnding: () => isEnding }), use, end }
-}
-
-interface Guard {
-  readonly use: Lifeline<unknown>['use']
-  readonly isEnding: () => boolean
-}
-
-type Method = (...args: unknown[]) => unknown
-
-/** The same object, whose calls are known; so are those of the statements that it prepares. */
-function guarded<T extends object>(object: T, guard: Guard): T {
-  return new Proxy(object, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(target, name, target)
-      if (typeof value !== 'function') return value
-      const method: Method = (value as Method).bind(target)
-      // what is not a promise runs nothing that could outlast the call
-      if (String(name).endsWith('Sync') || String(name).startsWith('bind')) return method
-      return (...args: unknown[]) => callWithin(guard, method, args)
-    },
-  })
-}
-
-function callWithin(guard: Guard, method: Method, args: unknown[]): unknown {
-  if (guard.isEnding()) throw ended()
-  const result = method(...args)
-  if (!(result instanceof Promise)) return result
-  return guard.use(async () => {
-    const value: unknown = await result
-    return isStatement(value) ? guarded(value, guard) : value
-  })
-}
-
-function isStatement(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && 'bindValue' in value
-}
-
-/** An interrupt that comes before a statement has begun is lost, so it is repeated. */
-async function interruptAll(connection: Endable, running: ReadonlySet<Promise<unknown>>): Promise<void> {
-  let isOver = running.size === 0
-  const over = Promise.allSettled(running).then(() => {
-    isOver = true
-  })
-  while (!isOver) {
-    await Promise.race([over, pause(0)])
-    if (isOver) return
-    connection.interrupt()
-    await Promise.race([over, pause(20)])
-  }
-}
-
-function ended(): LockUsageError {
-  return new LockUsageError('tx', 'the transaction has ended')
 }

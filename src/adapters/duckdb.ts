@@ -2,7 +2,7 @@ import type { Session, Sessions, TransactionStart } from '../core/session.ts'
 import type { Row, SqlStatement, Value } from '../core/statement.ts'
 import { lifeline, type Lifeline } from './duckdb-lifeline.ts'
 import { sqlOnly } from './statement-kind.ts'
-import { firstFailure, nothingToCommit } from './transaction-end.ts'
+import { floatingFailure, nothingToCommit } from './transaction-end.ts'
 import {
   accessWords,
   headTexts,
@@ -48,33 +48,34 @@ export function sessions<Connection extends DuckdbConnection>(
 }
 
 function sessionOf<Connection extends DuckdbConnection>(connection: Connection): Session<Connection> {
-  const failure = firstFailure()
   let hasBegun = false
-  const { tx, use, end } = lifeline(connection)
+  const { tx, use, end, enter, settle, halt, failure } = lifeline(connection)
   const send = (sql: string, params: readonly Value[] = []): Promise<readonly Row[]> =>
     query(connection, { sql, params }, use)
   const rollback = async (): Promise<void> => {
+    await halt()
     if (hasBegun) await send('ROLLBACK') // an error where there is no transaction
     hasBegun = false
   }
   return {
     tx,
-    run: (statement) =>
-      failure.watch(async () => {
-        const { sql, params } = sqlOnly(statement)
-        return send(sql, params)
-      }),
+    run: async (statement) => {
+      const { sql, params } = sqlOnly(statement)
+      return send(sql, params)
+    },
     begin: async (start = {}) => {
       const [begin, head] = [beginText(start), headTexts(start)]
-      failure.forget()
       await send(begin)
       hasBegun = true
+      enter()
       return undoneOnError(async () => (await sendInTurn(head, (text) => send(text))) ?? [], rollback)
     },
     commit: async () => {
+      const floating = await settle()
+      if (floating !== undefined) throw floatingFailure(failure() ?? floating)
       // COMMIT of an aborted transaction reports success and stores nothing; any other statement is refused in it.
       const refusal = await refusalOf(send('SELECT 1'))
-      if (refusal !== undefined) throw nothingToCommit(failure.error ?? refusal)
+      if (refusal !== undefined) throw nothingToCommit(failure() ?? refusal)
       hasBegun = false // a COMMIT that fails has rolled back
       await send('COMMIT')
     },

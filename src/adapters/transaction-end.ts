@@ -14,6 +14,15 @@ export function nothingToCommit(failure: unknown): LockUsageError {
   )
 }
 
+/** A statement that nobody waited for has failed after the work had returned. Its error is the `cause`. */
+export function floatingFailure(cause: unknown): LockUsageError {
+  return new LockUsageError(
+    'transaction',
+    'a statement that the work did not wait for has failed: nothing is stored. Await every statement',
+    { cause },
+  )
+}
+
 /**
  * What COMMIT is answered with when nothing has failed, and there is no transaction all the same: somebody has ended it
  * by a statement of their own. What was written until then may be stored, and the locks were gone since.
