@@ -1,7 +1,7 @@
-import { setImmediate as nextRound, setTimeout as pause } from 'node:timers/promises'
 import { LockUsageError } from '../core/errors.ts'
 import { Blame } from './duckdb-blame.ts'
-import { viewOf } from './duckdb-view.ts'
+import { Running } from './duckdb-running.ts'
+import { viewOf, type Guard } from './duckdb-view.ts'
 
 /** What can be ended: a connection of DuckDB's. */
 export interface Endable {
@@ -38,21 +38,13 @@ export function lifeline<Connection extends Endable>(connection: Connection): Li
   const guilty = new Blame()
   let isOpen = false
   let isEnding = false
+  const guard = guardOf({ running, guilty, isOpen: () => isOpen })
   const leave = (): void => {
     isOpen = false
     running.own()
   }
-  const track = <T>(result: Promise<T>): Promise<T> =>
-    running.add(result, (error) => guilty.explain(error, () => running.settled()))
-  const mayCall = (): void => {
-    if (!isOpen) throw new LockUsageError('tx', 'the transaction has ended')
-  }
-  const mayDisconnect = (): void => {
-    if (running.size === 0) return
-    throw new LockUsageError('tx', 'a statement still runs on it: await that before you disconnect')
-  }
   return {
-    tx: viewOf(connection, { track, note: (error) => guilty.note(error), mayCall, mayDisconnect }),
+    tx: viewOf(connection, guard),
     enter: () => {
       guilty.forget()
       isOpen = true
@@ -67,8 +59,8 @@ export function lifeline<Connection extends Endable>(connection: Connection): Li
     },
     failure: () => guilty.error,
     use: async (call) => {
-      if (isEnding) throw new LockUsageError('tx', 'the transaction has ended')
-      return track(call())
+      if (isEnding) throw ended()
+      return guard.track(call())
     },
     end: async () => {
       if (isEnding) return
@@ -80,58 +72,26 @@ export function lifeline<Connection extends Endable>(connection: Connection): Li
   }
 }
 
-/** The calls that have not been answered, and what their callers were given for them. */
-class Running {
-  readonly #told = new Map<Promise<unknown>, Promise<unknown>>()
+interface State {
+  readonly running: Running
+  readonly guilty: Blame
+  readonly isOpen: () => boolean
+}
 
-  get size(): number {
-    return this.#told.size
+function guardOf({ running, guilty, isOpen }: State): Guard {
+  return {
+    track: (result) => running.add(result, (error) => guilty.explain(error, () => running.settled())),
+    note: (error) => guilty.note(error),
+    mayCall: () => {
+      if (!isOpen()) throw ended()
+    },
+    mayDisconnect: () => {
+      if (running.size === 0) return
+      throw new LockUsageError('tx', 'a statement still runs on it: await that before you disconnect')
+    },
   }
+}
 
-  /** Gives what the call gives, or rejects with what `read` makes of its error. */
-  add<T>(result: Promise<T>, read: (error: unknown) => Promise<unknown>): Promise<T> {
-    const tell = async (): Promise<T> => {
-      try {
-        return await result
-      } catch (error) {
-        throw await read(error)
-      } finally {
-        this.#told.delete(result)
-      }
-    }
-    const told = tell()
-    this.#told.set(result, told)
-    return told
-  }
-
-  /** Whoever did not wait for these hears of them through the transaction. */
-  own(): void {
-    for (const told of this.#told.values()) told.catch(() => {})
-  }
-
-  settled(): Promise<readonly PromiseSettledResult<unknown>[]> {
-    return Promise.allSettled(this.#told.keys())
-  }
-
-  /** Gives the first error. A call of Holdfast's own may consist of several, each sent when the one before is over. */
-  async untilNone(): Promise<unknown> {
-    let failed: PromiseRejectedResult | undefined
-    while (this.size > 0) {
-      const results = await this.settled()
-      failed ??= results.find((result) => result.status === 'rejected')
-      await nextRound()
-    }
-    return failed?.reason
-  }
-
-  /** An interrupt that comes before a statement has begun is lost, so it is repeated. */
-  async interruptAll(connection: Endable): Promise<void> {
-    const over = this.untilNone()
-    while (this.size > 0) {
-      await Promise.race([over, pause(0)])
-      if (this.size === 0) return
-      connection.interrupt()
-      await Promise.race([over, pause(20)])
-    }
-  }
+function ended(): LockUsageError {
+  return new LockUsageError('tx', 'the transaction has ended')
 }

@@ -47,12 +47,16 @@ function call(member: Member, args: unknown[], guard: Guard): unknown {
     if (takesSql.test(name)) refuseControl(args[0])
   } catch (refusal) {
     // whoever catches the rejection of a call that is not waited for expects no error from the call itself
-    if (kindOf(method) === 'AsyncFunction') return Promise.reject(refusal as Error)
+    if (kindOf(method) === 'AsyncFunction') return rejected(refusal)
     throw refusal
   }
   const result = send(member, args, guard)
   if (!(result instanceof Promise)) return derived(result, guard)
   return guard.track(result.then((value: unknown) => derived(value, guard)))
+}
+
+async function rejected(refusal: unknown): Promise<never> {
+  throw refusal
 }
 
 function send({ object, method }: Member, args: unknown[], { note }: Guard): unknown {
