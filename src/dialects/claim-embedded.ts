@@ -29,7 +29,9 @@ export function embeddedClaims(syntax: ClaimSyntax): Shared {
     completeAll: (queue, held, change) => {
       const text = claimText(syntax, queue)
       return {
-        change: text.statement(`${endAll(text, change, () => text.allHeld(held))} RETURNING ${text.id}`),
+        change: text.statement(
+          `${endAll(text, change, () => text.allHeld(held))} RETURNING ${text.id}${text.withExactId(text.id)}`,
+        ),
       }
     },
     take: (queue, terms, version) => {
@@ -38,8 +40,8 @@ export function embeddedClaims(syntax: ClaimSyntax): Shared {
       const change = { queue, text, where: text.claimable, set, limit: terms.limit, version }
       const read = claimText(syntax, queue)
       return {
-        steps: [text.statement(`${changed(change)} RETURNING *`)],
-        arrange: readClaimed(read, terms, read.key),
+        steps: [text.statement(`${changed(change)} RETURNING *${text.withExactId(text.id)}`)],
+        arrange: readClaimed(read, terms, read.key + read.withExactId(read.key)),
       }
     },
   }

@@ -1,5 +1,13 @@
 import type { SqlStatement, Value } from '../core/statement.ts'
-import type { Changes, ClaimTerms, HeldClaim, HeldClaims, QueueCondition, QueueTable } from './claim.ts'
+import {
+  exactIdColumn,
+  type Changes,
+  type ClaimTerms,
+  type HeldClaim,
+  type HeldClaims,
+  type QueueCondition,
+  type QueueTable,
+} from './claim.ts'
 import { quoteTable, type SqlSyntax } from './sql.ts'
 
 /** How a dialect writes names, parameters and its own clock. */
@@ -14,6 +22,8 @@ export interface ClaimSyntax extends SqlSyntax {
    * has to travel beside the text.
    */
   readonly constant?: (value: Value) => string | undefined
+  /** An id as text where JavaScript has no value for it, null otherwise. Absent where drivers never round one. */
+  readonly exactId?: (column: string) => string
 }
 
 /** The name of the table inside of a pick. A column with it in front can never be taken for a text. */
@@ -48,6 +58,8 @@ export interface ClaimText {
   readonly heldBy: (token: string) => string
   /** The same of several rows. */
   readonly allHeld: (held: HeldClaims) => string
+  /** What is asked for besides a column, so that the id of its row is known exactly: begins with a comma. */
+  readonly withExactId: (id: string) => string
   readonly statement: (sql: string) => SqlStatement
 }
 
@@ -81,6 +93,8 @@ export function claimText(syntax: ClaimSyntax, queue: QueueTable): ClaimText {
     heldBy,
     held: ({ id, token }) => `${quote(queue.id)} = ${value(id)} AND ${heldBy(token)}`,
     allHeld: ({ ids, token }) => `${quote(queue.id)} IN (${ids.map(value).join(', ')}) AND ${heldBy(token)}`,
+    withExactId: (id) =>
+      syntax.exactId === undefined ? '' : `, ${syntax.exactId(id)} AS ${quote(exactIdColumn)}`,
     statement: (sql) => ({ sql, params }),
   }
 }

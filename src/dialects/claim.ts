@@ -57,6 +57,9 @@ export interface HeldClaims extends Omit<HeldClaim, 'id'> {
 /** Below the number of parameters that any engine takes, and of rows at which SQL Server locks the whole table. */
 export const maxHeld = 1000
 
+/** The column with the text of an id for which JavaScript has no value; null in all other rows. */
+export const exactIdColumn = 'holdfast_id'
+
 /** How the claims on several rows end at once. The ids of those that were still held are told in the column of the id. */
 export interface EndPlan {
   readonly change: Statement
@@ -117,6 +120,10 @@ export interface ClaimStatements {
   readonly giveBack: (queue: QueueTable, limit: number, version: Version) => Counted
   /** Changes rows that nobody has and that were claimed too often. */
   readonly bury: (queue: QueueTable, burial: Burial, version: Version) => Counted
+  /**
+   * An id as it is sent back, from the text in {@link exactIdColumn}. Absent where no such column is asked for.
+   */
+  readonly exactId?: (text: string) => Value
   /** The codes by which the engine says that the table, or a column of it, is not there. */
   readonly misfits: readonly string[]
   /** What `Sessions.listen` is given to hear of new jobs, where the engine can tell. */

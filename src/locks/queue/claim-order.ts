@@ -2,6 +2,12 @@ import type { Session } from '../../core/session.ts'
 import type { Row } from '../../core/statement.ts'
 import type { QueueTable, TakePlan } from '../../dialects/claim.ts'
 
+interface Arranging {
+  readonly session: Session
+  readonly arrange: TakePlan['arrange']
+  readonly idOf: (row: Row) => unknown
+}
+
 /**
  * The rows in the queue's order.
  *
@@ -11,7 +17,7 @@ import type { QueueTable, TakePlan } from '../../dialects/claim.ts'
 export async function inOrder(
   rows: readonly Row[],
   queue: QueueTable,
-  { session, arrange }: { readonly session: Session; readonly arrange: TakePlan['arrange'] },
+  { session, arrange, idOf }: Arranging,
 ): Promise<readonly Row[]> {
   if (arrange === undefined || rows.length < 2) return rows
   const columns = queue.order.map(({ column }) => column)
@@ -19,8 +25,8 @@ export async function inOrder(
     return rows.toSorted((a, b) => compare(a, b, queue))
   }
   const ids = await session.run(arrange)
-  const places = new Map(ids.map((row, place) => [textOf(row[queue.id]), place]))
-  const placeOf = (row: Row): number => places.get(textOf(row[queue.id])) ?? rows.length
+  const places = new Map(ids.map((row, place) => [textOf(idOf(row)), place]))
+  const placeOf = (row: Row): number => places.get(textOf(idOf(row))) ?? rows.length
   return rows.toSorted((a, b) => placeOf(a) - placeOf(b))
 }
 

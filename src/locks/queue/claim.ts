@@ -4,10 +4,11 @@ import { backoffMs } from '../../core/backoff.ts'
 import { checkDuration, checkName, onlyKnown, show } from '../../core/check-field.ts'
 import { pause } from '../../core/deadline.ts'
 import { LockLostError, LockUsageError } from '../../core/errors.ts'
-import type { Row, Value } from '../../core/statement.ts'
+import type { Row } from '../../core/statement.ts'
 import type { ClaimStatements, ClaimTerms, Counted, HeldClaim } from '../../dialects/claim.ts'
 import { callQueue, sendCounted, type ClaimVisit } from './claim-call.ts'
 import { inOrder } from './claim-order.ts'
+import { asStored, mustBeExact, readId } from './exact-id.ts'
 import { readFailure } from '../failure.ts'
 import type { Job, JobKey, JobOptions, ReleaseOptions } from './job.ts'
 import type { OpenTransaction, Port } from '../port.ts'
@@ -79,8 +80,7 @@ export async function claim<Tx, R extends object>(
       },
     })
     if (rows !== 'missed') {
-      const { id } = queue.shape
-      return { jobs: rows.map((row) => jobOf(claims, queue, { row, id: idOf(row, id), token })), sentAt }
+      return { jobs: rows.map((taken) => jobOf(claims, queue, taken)), sentAt }
     }
     await pause(backoffMs(miss, { baseMs: 2, capMs: 50 }), undefined, signal)
   }
@@ -91,7 +91,7 @@ async function take<R extends object>(
   { session, dialect, version }: ClaimVisit,
   { shape }: Queue<R>,
   terms: ClaimTerms,
-): Promise<readonly Row[] | 'missed'> {
+): Promise<readonly TakenRow[] | 'missed'> {
   const { steps, arrange } = dialect.claim.take(shape, terms, version)
   let seen: readonly Row[] | undefined
   let rows: readonly Row[] = []
@@ -101,7 +101,13 @@ async function take<R extends object>(
     seen ??= rows
   }
   if (rows.length === 0 && steps.some((step) => typeof step === 'function')) return 'missed'
-  return inOrder(rows, shape, { session, arrange })
+  const idOf = (row: Row): unknown => readId(row, shape.id, dialect.claim)
+  const ordered = await inOrder(rows, shape, { session, arrange, idOf })
+  const { token } = terms
+  return ordered.map((row) => {
+    const id = checkId(idOf(row), shape.id)
+    return { row: asStored(row, dialect.claim), id, token }
+  })
 }
 
 /** Ends a job. Rejects with {@link LockLostError} when it is no longer this claim's. */
@@ -176,7 +182,7 @@ async function endClaim<Tx>(
   { job, change }: EndOfClaim,
 ): Promise<void> {
   const held: HeldClaim = {
-    id: job.id as Value,
+    id: mustBeExact('job.id', job.id),
     token: checkName('job.token', job.token),
     ...(job.tx !== undefined && { inTransaction: true }),
   }
@@ -226,9 +232,8 @@ function jobOf<Tx, R extends object>(
   }
 }
 
-function idOf(row: Row, column: string): unknown {
-  const id = row[column]
-  if (id !== undefined && id !== null) return id
+function checkId(id: unknown, column: string): unknown {
+  if (id !== undefined && id !== null) return mustBeExact('id', id)
   throw new LockUsageError('id', `a row without ${column} was claimed: its claim cannot be ended`)
 }
 

@@ -1,10 +1,11 @@
 import { checkName, show } from '../../core/check-field.ts'
 import { LockLostError } from '../../core/errors.ts'
 import type { Session } from '../../core/session.ts'
-import type { Row, Value } from '../../core/statement.ts'
+import type { Row } from '../../core/statement.ts'
 import { maxHeld, type EndPlan, type HeldClaims } from '../../dialects/claim.ts'
 import { callQueue, type ClaimVisit } from './claim-call.ts'
 import { complete, inTransaction, type ClaimPort } from './claim.ts'
+import { mustBeExact, readId } from './exact-id.ts'
 import type { JobKey, JobOptions } from './job.ts'
 import type { Queue } from './queue-definition.ts'
 
@@ -91,21 +92,23 @@ async function endGroup<Tx, R extends object>(
   { group, tx }: GroupEnd,
 ): Promise<readonly unknown[]> {
   const { port, find } = claims
-  const send = ({ session, dialect }: ClaimVisit): Promise<readonly Row[]> | undefined => {
-    const plan = dialect.claim.completeAll?.(queue.shape, heldOf(group, tx), queue.done)
-    return plan && (tx === undefined ? sendAlone(session, plan) : sendPlan(session, plan))
+  const held = heldOf(group, tx)
+  const send = async ({ session, dialect }: ClaimVisit): Promise<readonly unknown[] | undefined> => {
+    const plan = dialect.claim.completeAll?.(queue.shape, held, queue.done)
+    if (plan === undefined) return undefined
+    const rows = await (tx === undefined ? sendAlone(session, plan) : sendPlan(session, plan))
+    return rows.map((row) => readId(row, queue.shape.id, dialect.claim))
   }
-  const rows =
+  const ended =
     tx === undefined
-      ? await callQueue(port, { queue, work: async (visit) => send(visit) })
-      : await inTransaction(find(tx as Tx), async (open) => send(open))
-  if (rows === undefined) return oneByOne(claims, queue, { group, tx })
-  return rows.map((row) => row[queue.shape.id])
+      ? await callQueue(port, { queue, work: send })
+      : await inTransaction(find(tx as Tx), send)
+  return ended ?? oneByOne(claims, queue, { group, tx })
 }
 
 function heldOf(group: Group, tx: unknown): HeldClaims {
   return {
-    ids: group.map(({ id }) => id as Value),
+    ids: group.map(({ id }) => mustBeExact('job.id', id)),
     token: group[0]?.token ?? '',
     ...(tx !== undefined && { inTransaction: true }),
   }
