@@ -10,7 +10,7 @@ export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
 export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
 
 /**
- * Locks on an SQLite database. The work receives the handle.
+ * Locks on an SQLite database. The work receives a view of the handle, which is refused after the transaction's end.
  *
  * A function opens a handle for each transaction; a handle is shared by one transaction after another, and by whatever
  * the application runs on it meanwhile, so prefer the function.
