@@ -18,6 +18,7 @@ export class SqliteTransaction {
   readonly #handle: TransactionHandle
   #iterators: Set<Iterating> | undefined
   #isOpen = false
+  #hasEnded = false
   #isOver = false
   #failure: unknown
 
@@ -27,12 +28,14 @@ export class SqliteTransaction {
 
   begin(): void {
     this.#isOpen = true
+    this.#hasEnded = false
     this.#failure = undefined
   }
 
   /** Refuses every further call of the work, and ends what it still reads. */
   leave(): void {
     this.#isOpen = false
+    this.#hasEnded = true
     for (const iterator of this.#iterators ?? []) iterator.return?.()
     this.#iterators = undefined
   }
@@ -43,10 +46,10 @@ export class SqliteTransaction {
     this.#isOver = true
   }
 
-  /** Makes a call of the work, if its transaction is still there. */
+  /** Makes a call of the work, if its transaction is still there. Before the first one, Holdfast looks at the handle. */
   callByWork<T>(call: () => T): T {
-    if (!this.#isOpen) throw ended()
-    return this.#watch(call)
+    if (this.#hasEnded) throw ended()
+    return this.call(call)
   }
 
   /** Makes a call of Holdfast's own, which may be outside of a transaction. */
