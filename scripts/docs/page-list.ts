@@ -26,7 +26,7 @@ const chapters: readonly { readonly title: string; readonly names: readonly stri
   },
   {
     title: 'Getting it right',
-    names: ['phantoms', 'retry', 'lock-ordering', 'http', 'poolers', 'monitoring', 'verify'],
+    names: ['phantoms', 'retry', 'bodies', 'lock-ordering', 'http', 'poolers', 'monitoring', 'verify'],
   },
   { title: 'Databases', names: ['matrix', 'dialects/'] },
   { title: 'Drivers and query libraries', names: ['adapters/'] },

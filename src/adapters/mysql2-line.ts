@@ -82,6 +82,7 @@ export class Line {
 
   giveBack(): void {
     this.#isLent = false
+    this.body.over()
   }
 
   /** A statement of our own, behind all that was given before. */

@@ -53,8 +53,19 @@ export class PgBody<Client extends BodyClient> {
     this.#ended = 0
   }
 
-  /** Ends what the work has left open, behind which the end of the transaction would wait for ever. */
-  closeCursors(): void {
+  /** What the work has sent is still answered, and decides about COMMIT. */
+  close(): void {
+    this.state.close()
+    this.#closeCursors()
+  }
+
+  giveUp(): void {
+    this.state.giveUp()
+    this.#closeCursors()
+  }
+
+  /** The end of the transaction would wait for ever behind what the work has left open. */
+  #closeCursors(): void {
     for (const cursor of this.#cursors ?? []) void (cursor.close ?? cursor.destroy)?.call(cursor)
     this.#cursors = undefined
   }

@@ -27,7 +27,7 @@ export function textOf(config: unknown): string {
 /** Tells whoever sent a query of its error, in the way in which they would hear of it. */
 export function failQuery(
   [config, values, last]: QueryArguments,
-  error: unknown,
+  error: Error,
   connection: unknown,
 ): unknown {
   const callback = [values, last].find((one) => typeof one === 'function') as Callback | undefined
@@ -35,7 +35,7 @@ export function failQuery(
     process.nextTick(() => config.handleError(error, connection))
     return config
   }
-  if (callback === undefined) return Promise.reject(error as Error)
+  if (callback === undefined) return Promise.reject(error)
   process.nextTick(callback, error)
   return undefined
 }

@@ -170,7 +170,7 @@ class Ride {
     const [config, values, last] = args
     const sent = this.begun.then(
       () => send(...args),
-      (error: unknown) => failQuery(args, error, client.connection),
+      (error: unknown) => failQuery(args, error as Error, client.connection),
     )
     if (isSubmittable(config)) return config
     return typeof values === 'function' || typeof last === 'function' ? undefined : sent

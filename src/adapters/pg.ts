@@ -122,8 +122,7 @@ function statementsOn(
   const rollback = async (): Promise<void> => {
     const stage = rider?.end()
     if (stage === 'under way') throw new Error('the transaction waits to begin')
-    state.giveUp()
-    body.closeCursors()
+    body.giveUp()
     if (stage !== 'unsent') await send(client, 'ROLLBACK')
     state.over()
   }
@@ -152,8 +151,7 @@ function statementsOn(
     begin: (start = {}) => ask(client, () => beginning(start)).then(rowsOf, undo),
     ride,
     commit: () => {
-      state.close()
-      body.closeCursors()
+      body.close()
       return ask(client, () => 'COMMIT').then((answer) => body.committed(lastOf(answer)?.command))
     },
     rollback,

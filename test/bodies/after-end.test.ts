@@ -40,7 +40,9 @@ function pgSpecs(context: EngineContext): void {
   test('is refused to callbacks, and to queries that were made elsewhere', async () => {
     const pool = pgPool(context.engine.server.url)
     const tx = await pgLocks(pool).transaction(async (given) => given)
-    const told = new Promise((resolve) => void tx.query('select 1', (error: unknown) => resolve(error)))
+    const told = new Promise((resolve) => {
+      tx.query('select 1', (error: unknown) => resolve(error))
+    })
     expect(await told).toBeInstanceOf(LockUsageError)
     const query = new pg.Query('select 1')
     const heard = new Promise((resolve) => void query.on('error', resolve))

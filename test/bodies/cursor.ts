@@ -25,7 +25,7 @@ export class Cursor {
   #closing: (() => void) | undefined
   #waiting: number | undefined
   #isOver = false
-  #error: unknown
+  #error: Error | undefined
 
   constructor(text: string, values: readonly unknown[] = []) {
     this.text = text
@@ -42,7 +42,7 @@ export class Cursor {
   }
 
   read(rows: number): Promise<object[]> {
-    if (this.#error !== undefined) return Promise.reject(this.#error as Error)
+    if (this.#error !== undefined) return Promise.reject(this.#error)
     if (this.#isOver) return Promise.resolve([])
     return new Promise((resolve, reject) => {
       this.#reading = { resolve, reject }
@@ -95,7 +95,7 @@ export class Cursor {
     this.#closing?.()
   }
 
-  handleError(error: unknown): void {
+  handleError(error: Error): void {
     this.#isOver = true
     this.#error = error
     this.#connection?.sync()

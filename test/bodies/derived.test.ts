@@ -17,7 +17,7 @@ type Tx = Transaction<Bank>
 const derivations: readonly (readonly [string, (tx: Tx) => Tx])[] = [
   ['withPlugin', (tx) => tx.withPlugin(new CamelCasePlugin())],
   ['withoutPlugins', (tx) => tx.withoutPlugins()],
-  ['withTables', (tx) => tx.withTables<Record<never, never>>()],
+  ['withTables', (tx) => tx.withTables<{ other: { id: number } }>()],
   ['withSchema', (tx) => tx.withSchema('public')],
   ['one made of another', (tx) => tx.withoutPlugins().withPlugin(new CamelCasePlugin()).withTables()],
 ]
