@@ -83,7 +83,7 @@ function watchedStream(
   open: Set<AsyncIterator<KyselyResult>>,
 ): Stream {
   return async function* (query, chunkSize) {
-    if (body.isInDoubt) await ask()
+    if (body.closed === undefined && body.isInDoubt) await ask()
     // one that begins after the work has returned could be left open by it, and nobody would end it
     const refusal = body.closed ?? body.refusal(query.sql)
     if (refusal !== undefined) throw refusal

@@ -58,8 +58,9 @@ async function sessionOf<Trx>(pinned: Pinned, options: KyselySessionOptions): Pr
     watched.unwatch()
     return pinned.release()
   }
+  // free of the transaction, which has ended or is about to, however it was left
   const runAll = async (statements: readonly SqlStatement[]): Promise<void> => {
-    for (const statement of statements) await own.run(statement)
+    for (const statement of statements) await own.send(statement, 'free')
   }
   const restore = await prepare(own, pinned.connection, driver).catch(async (error: unknown) => {
     await giveBack()
@@ -94,7 +95,9 @@ function givenBack(): Promise<never> {
   return Promise.reject(new Error('the connection was given back'))
 }
 
-type Statements<Trx> = Omit<Session<Trx>, 'release' | 'destroy'>
+interface Statements<Trx> extends Omit<Session<Trx>, 'release' | 'destroy'> {
+  readonly send: (statement: SqlStatement, manner: Manner) => Promise<readonly Row[]>
+}
 
 function transactionsOn<Trx>(
   { db, connection }: Pinned,
@@ -128,6 +131,7 @@ function transactionsOn<Trx>(
       const sql = sqlOnly(statement)
       return send(sql, mannerOf(sql))
     },
+    send,
     ...control,
   }
 }

@@ -114,6 +114,7 @@ export class TransactionBody {
 
   /** What the database said when it was asked whether the transaction is there. */
   told(isThere: boolean): void {
+    if (this.#stage === 'none') return // it has ended while the question was under way
     this.isInDoubt = false
     if (!isThere) this.#end ??= this.#failure === undefined ? endedByWork() : nothingToCommit(this.#failure)
     this.#failure = undefined
