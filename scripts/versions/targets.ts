@@ -1,5 +1,5 @@
 import type { DialectName } from '../../src/registry.ts'
-import { architectures as known, findArchitecture } from '../../test/engines/architecture.ts'
+import { architectures as table, findArchitecture } from '../../test/engines/architecture.ts'
 import { postgresBuild } from '../../test/engines/postgres-builds.ts'
 
 /** A database that the laws are run on. */
@@ -12,7 +12,7 @@ export interface Target {
 }
 
 /** Where Holdfast's own tests run, by Node's names. */
-export const architectures: readonly string[] = Object.keys(known)
+export const architectures: readonly string[] = Object.keys(table)
 
 const servers: readonly (readonly [DialectName, readonly string[]])[] = [
   ['postgres', ['13', '14', '15', '16', '17', '18']],

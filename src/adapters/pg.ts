@@ -112,11 +112,9 @@ function sessionOf<Client extends PgClient>(client: Client, { names, pipeline }:
 
 type Statements = Required<Pick<Session, 'run' | 'begin' | 'ride' | 'commit' | 'rollback'>>
 
-function statementsOn(
-  client: PgClient,
-  names: StatementNames | undefined,
-  body: PgBody<PgClient>,
-): Statements {
+type Body = PgBody<PgClient>
+
+function statementsOn(client: PgClient, names: StatementNames | undefined, body: Body): Statements {
   const { state } = body
   let rider: Rider | undefined
   const rollback = async (): Promise<void> => {

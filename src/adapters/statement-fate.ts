@@ -9,7 +9,7 @@ export interface FateWords {
 }
 
 /** Blanks and comments ahead of a statement, but not the comments that MySQL and MariaDB run. */
-export const lead = String.raw`^(?:\s|\(|--[^\n]*\n|#[^\n]*\n|/\*(?!!|M!)[^]*?\*/)*`
+export const lead: string = String.raw`^(?:\s|\(|--[^\n]*\n|#[^\n]*\n|/\*(?!!|M!)[^]*?\*/)*`
 
 export type FateOf = (sql: string) => Fate
 
@@ -36,4 +36,4 @@ export function fateOfOne({ ends, keeps }: FateWords): FateOf {
 }
 
 /** Not the word that goes back to a savepoint. */
-export const rollbackOfAll = String.raw`rollback(?!\s+(?:(?:work|transaction)\s+)?to\b)`
+export const rollbackOfAll: string = String.raw`rollback(?!\s+(?:(?:work|transaction)\s+)?to\b)`
