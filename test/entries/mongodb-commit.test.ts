@@ -60,4 +60,15 @@ function specs(context: EngineContext): void {
     })
     expect(runs).toBe(1)
   })
+
+  test('who says that a lost COMMIT stored nothing is named', async () => {
+    const locks = createLocks(client)
+    await breaking(100, async () => {
+      const lost = locks.transaction(
+        ({ session, db }) => db.collection('journal').insertOne({ n: 1 }, { session }),
+        { attempts: 1, verifyCommit: async () => false },
+      )
+      await expect(lost).rejects.toThrow('verifyCommit says that nothing was stored')
+    })
+  })
 }

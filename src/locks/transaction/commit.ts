@@ -71,8 +71,8 @@ async function findOut<Tx>(
   // before anybody is asked: the pool may have no other place
   transaction.giveUp(error)
   // one that only reads has stored nothing, and is as good as new when it is run again
-  if (transaction.access === 'read-only' || !(await wasCommitted(doubt, error)))
-    throw new RolledBackError(error)
+  if (transaction.access === 'read-only') throw new RolledBackError(error, 'and nothing was to be stored')
+  await provenCommitted(doubt, error)
 }
 
 interface CommitState<Tx> {
@@ -112,16 +112,22 @@ function isUnknown({ kind, transaction, error }: Failure): boolean {
 export class RolledBackError extends Error {
   override readonly name = 'RolledBackError'
 
-  constructor(cause: unknown) {
-    super('COMMIT was not answered, and nothing was stored', { cause })
+  /** `why` it is known. */
+  constructor(cause: unknown, why: string) {
+    super(`COMMIT was not answered, ${why}`, { cause })
   }
 }
 
-async function wasCommitted<Tx>({ port, probe, verify }: CommitDoubt<Tx>, cause: unknown): Promise<boolean> {
+/** Rejects unless somebody knows that the work is stored. */
+async function provenCommitted<Tx>({ port, probe, verify }: CommitDoubt<Tx>, cause: unknown): Promise<void> {
   const fate = probe === undefined ? 'unknown' : await askServer(port, probe).catch(() => 'unknown')
-  if (fate === 'committed') return true
-  if (fate === 'rolled-back') return false
-  if (verify !== undefined) return verify()
+  if (fate === 'committed') return
+  if (fate === 'rolled-back')
+    throw new RolledBackError(cause, 'and the server says that nothing was stored')
+  if (verify !== undefined) {
+    if (await verify()) return
+    throw new RolledBackError(cause, 'and verifyCommit says that nothing was stored')
+  }
   throw new CommitOutcomeUnknownError(
     'COMMIT was not answered, or the connection broke before it was: the work may be stored or not. Look before you repeat it, or give verifyCommit',
     { cause },
