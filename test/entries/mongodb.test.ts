@@ -1,4 +1,11 @@
-import { MongoClient, ObjectId, type ClientSession, type CommandStartedEvent, type Db } from 'mongodb'
+import {
+  BSONRegExp,
+  MongoClient,
+  ObjectId,
+  type ClientSession,
+  type CommandStartedEvent,
+  type Db,
+} from 'mongodb'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { LockNotAvailableError } from '../../src/core/errors.ts'
@@ -95,6 +102,13 @@ function specs(context: EngineContext): void {
     await expect(locks.transaction((open) => locks.rows(open, none))).rejects.toMatchObject({
       field: 'limit',
     })
+  })
+
+  test.each([/./, [/./], ['a', new BSONRegExp('.')]])('a pattern is refused as a key: %o', async (key) => {
+    const target = { table: 'job', key: { state: key as never } }
+    const refused = locks.transaction((tx) => locks.rows(tx, target))
+    await expect(refused).rejects.toMatchObject({ name: 'LockUsageError', field: 'target.key' })
+    expect(sent.filter(({ commandName }) => commandName === 'update')).toEqual([])
   })
 
   test('skipping locked documents is refused with the declared reason, before anything is sent', async () => {

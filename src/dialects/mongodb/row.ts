@@ -48,7 +48,21 @@ function filter({ key }: Target): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     Object.entries(key).map(([field, value]) => [
       fieldName(field, 'target.key'),
-      Array.isArray(value) ? { $in: value } : { $eq: value },
+      Array.isArray(value) ? { $in: value.map(noPattern) } : { $eq: noPattern(value) },
     ]),
   )
+}
+
+/** In a list the server matches with a pattern; alone it is a value that hardly any document has. */
+function noPattern(value: unknown): unknown {
+  if (!(value instanceof RegExp) && !isBsonPattern(value)) return value
+  throw new LockUsageError(
+    'target.key',
+    'a pattern is no value: name the documents by { collection, filter }',
+  )
+}
+
+function isBsonPattern(value: unknown): boolean {
+  const { _bsontype: kind } = Object(value) as { readonly _bsontype?: unknown }
+  return kind === 'BSONRegExp'
 }
