@@ -26,3 +26,29 @@ export function writeErrorIn(reply: Row): MongodbWriteError | undefined {
   const first = failed ?? (writeConcernError as WriteError | undefined)
   return first === undefined ? undefined : new MongodbWriteError(first, errorLabels)
 }
+
+/** Why a transaction was not committed although no server has refused it. It is not stored, and can be run again. */
+export class MongodbRepeatError extends Error {
+  override readonly name = 'MongodbRepeatError'
+  readonly errorLabels: readonly string[] = ['TransientTransactionError']
+}
+
+export function unanswered(): MongodbRepeatError {
+  return new MongodbRepeatError('an operation of the transaction was not answered')
+}
+
+/** The server refuses all but one of them, and goes on with the transaction. */
+export function begunTwice(): MongodbRepeatError {
+  return new MongodbRepeatError('several operations were the first of the transaction')
+}
+
+/** What the driver has refused by itself: the server has not heard of it, and the transaction is as good as before. */
+const refusals: ReadonlySet<unknown> = new Set([
+  'MongoTransactionError',
+  'MongoInvalidArgumentError',
+  'BSONError',
+])
+
+export function isOfDriverOnly(error: unknown): boolean {
+  return error instanceof Error && refusals.has(error.name)
+}

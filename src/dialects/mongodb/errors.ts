@@ -21,6 +21,8 @@ const codes: Readonly<Record<string, ErrorMeaning>> = {
   // The server has ended the transaction before: killed, expired, or lost against another one.
   '251': stale,
   '246': stale,
+  // Two operations were sent as the first of one transaction.
+  '117': { kind: 'serialization', transaction: 'open' },
   // LockTimeout. Inside a transaction the server gives up after 5 ms and asks for another try.
   '24': { kind: 'lock-timeout', transaction: 'rolled-back' },
   [variant('24', TRANSIENT)]: { kind: 'busy', transaction: 'rolled-back' },

@@ -68,6 +68,14 @@ const scenarios: readonly Scenario[] = [
     },
   },
   {
+    name: 'a second operation that is the first of its transaction',
+    expect: { kind: 'serialization', transaction: 'open', key: '117' },
+    run: async (stage) => {
+      const session = await stage.victim()
+      return { session, error: await errorOf(session.run(increment(1, { startTransaction: true }))) }
+    },
+  },
+  {
     name: 'a key twice',
     expect: { kind: 'unique-violation', transaction: 'rolled-back', key: '11000' },
     run: async (stage) => {
