@@ -1,7 +1,8 @@
 import type { Row } from '../core/statement.ts'
+import type { MongodbDatabase } from './mongodb-driver.ts'
 
 /** A write that failed, out of a reply that says `ok: 1`: only the driver's own methods throw for those. */
-export class MongodbWriteError extends Error {
+class MongodbWriteError extends Error {
   override readonly name = 'MongodbWriteError'
   /** The server's code. */
   readonly code: number
@@ -20,7 +21,7 @@ interface WriteError {
 }
 
 /** The first write that failed, or that was made but not by as many members as were asked for. */
-export function writeErrorIn(reply: Row): MongodbWriteError | undefined {
+function writeErrorIn(reply: Row): MongodbWriteError | undefined {
   const { writeErrors, writeConcernError, errorLabels } = reply
   const failed = Array.isArray(writeErrors) ? (writeErrors[0] as WriteError | undefined) : undefined
   const first = failed ?? (writeConcernError as WriteError | undefined)
@@ -37,6 +38,11 @@ export function unanswered(): MongodbRepeatError {
   return new MongodbRepeatError('an operation of the transaction was not answered')
 }
 
+/** It is run again in a way that needs no counting. */
+export function miscounted(): MongodbRepeatError {
+  return new MongodbRepeatError('the driver does not say which operations of the transaction are under way')
+}
+
 /** The server refuses all but one of them, and goes on with the transaction. */
 export function begunTwice(): MongodbRepeatError {
   return new MongodbRepeatError('several operations were the first of the transaction')
@@ -51,4 +57,19 @@ const refusals: ReadonlySet<unknown> = new Set([
 
 export function isOfDriverOnly(error: unknown): boolean {
   return error instanceof Error && refusals.has(error.name)
+}
+
+/** The rows that a command answers with: documents where it finds some, otherwise the reply itself. */
+export async function rowsOf<S>(
+  database: MongodbDatabase<S>,
+  command: Row,
+  session: S,
+): Promise<readonly Row[]> {
+  if ('find' in command || 'aggregate' in command)
+    return database.runCursorCommand(command, { session }).toArray()
+  const reply = await database.command(command, { session })
+  const error = writeErrorIn(reply)
+  if (error !== undefined) throw error
+  if (!('findAndModify' in command)) return [reply]
+  return reply.value === null || reply.value === undefined ? [] : [reply.value as Row]
 }

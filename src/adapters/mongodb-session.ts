@@ -9,9 +9,11 @@ import {
   type MongodbSession,
   type MongodbTransaction,
 } from './mongodb-driver.ts'
+import { followed } from './mongodb-followed.ts'
 import { LentSession } from './mongodb-lent.ts'
-import { begunTwice, isOfDriverOnly, unanswered, writeErrorIn } from './mongodb-reply.ts'
-import { endsIn, Traffic } from './mongodb-traffic.ts'
+import { begunTwice, isOfDriverOnly, miscounted, rowsOf, unanswered } from './mongodb-reply.ts'
+import { endsIn, Traffic, transactionLifeMs } from './mongodb-traffic.ts'
+import type { Trust } from './mongodb-trust.ts'
 import { commandOnly } from './statement-kind.ts'
 import { firstFailure, nothingToCommit } from './transaction-end.ts'
 import { withinSnapshot, withoutHead, withoutMode, withoutReadOnly } from './transaction-start.ts'
@@ -19,8 +21,8 @@ import { withinSnapshot, withoutHead, withoutMode, withoutReadOnly } from './tra
 /** How long an answer is waited for by somebody who only wants the transaction to end. */
 const graceMs = 2000
 
-/** How long COMMIT waits for what the work has left under way: the server gives no transaction more, unless told. */
-const transactionLifeMs = 60_000
+/** A command that only asks the server to answer. */
+const asking = { command: { find: '_leases', filter: { _id: '' }, limit: 1, singleBatch: true } }
 
 /** What the sessions of one client have learned from one another. */
 export interface Habits {
@@ -33,6 +35,7 @@ export interface Source<S, D> {
   readonly client: MongodbClient<S, D>
   readonly database: string | undefined
   readonly habits: Habits
+  readonly trust: Trust
 }
 
 /** A logical session of the server, on whatever connections the driver takes for it. */
@@ -46,6 +49,8 @@ export class OneSession<S extends MongodbSession, D extends MongodbDatabase<S>> 
   readonly #failure = firstFailure()
   readonly #traffic = new Traffic()
   #lent: LentSession<S>
+  /** Whether the work's operations are followed one by one, because they cannot be counted by its session. */
+  #isFollowed = false
   /** From the beginning of a transaction until its end is known, what is run is a part of it. */
   #isOpen = false
   #isCommitSent = false
@@ -70,15 +75,17 @@ export class OneSession<S extends MongodbSession, D extends MongodbDatabase<S>> 
 
   begin = async (start: TransactionStart = {}): Promise<readonly Row[]> => {
     checkStart(start)
+    const { habits, trust } = this.#source
     this.#failure.forget()
     this.#traffic.begin()
-    this.#lent = new LentSession(this.#session, this.#traffic)
-    this.tx = { session: this.#lent.session, db: this.#db }
     this.#session.startTransaction(majority)
     this.#isOpen = true
     this.#isCommitSent = false
-    if (!this.#source.habits.beginsAlone) return [] // the first operation begins it
-    return this.run({ command: { find: '_leases', filter: { _id: '' }, limit: 1, singleBatch: true } })
+    this.#lend()
+    if (trust.isKept && !habits.beginsAlone) return [] // the first operation begins it
+    const rows = await this.run(asking)
+    if (trust.isLost) this.#lend()
+    return rows
   }
 
   commit = async (): Promise<void> => {
@@ -91,7 +98,7 @@ export class OneSession<S extends MongodbSession, D extends MongodbDatabase<S>> 
   rollback = async (): Promise<void> => {
     this.#lent.end()
     this.#learn()
-    if (!(await this.#traffic.isOverIn(graceMs))) throw unanswered()
+    if (this.#isMiscounted || !(await this.#traffic.isOverIn(graceMs))) throw unanswered()
     if (this.#session.inTransaction() && !(await endsIn(graceMs, this.#session.abortTransaction())))
       throw unanswered()
     // the driver says nothing of it, and the server may have the transaction still
@@ -116,6 +123,7 @@ export class OneSession<S extends MongodbSession, D extends MongodbDatabase<S>> 
 
   /** Waits for what the work has left under way, and lets nothing more through. */
   async #settle(): Promise<void> {
+    if (this.#isMiscounted) throw miscounted()
     const deadline = deadlineIn(transactionLifeMs)
     const unansweredBefore = Math.max(0, this.#traffic.unanswered)
     while (this.#traffic.isBusy && (await this.#traffic.isOverIn(deadline.remainingMs()))) {
@@ -124,15 +132,45 @@ export class OneSession<S extends MongodbSession, D extends MongodbDatabase<S>> 
     this.#lent.end()
     this.#learn()
     if (this.#lent.misuse !== undefined) throw this.#lent.misuse
+    if (this.#isMiscounted) throw miscounted()
     const isLost = this.#traffic.isBusy || this.#traffic.unanswered > unansweredBefore || this.#isDirty
     if (isLost) throw unanswered()
     if (this.#traffic.hasRacedToBegin) throw begunTwice()
     // The server has ended it and would say so with a label that asks for another try, however often it is tried.
     if (this.#failure.error !== undefined) throw nothingToCommit(this.#failure.error)
+    if (this.#isFollowed) await this.#hearTheRest()
+  }
+
+  /**
+   * The server answers the operations of a session one after the other. What has reached it through another `Db` is
+   * answered before this command is, and has asked the session by then.
+   */
+  async #hearTheRest(): Promise<void> {
+    await this.run(asking)
+    await nextRound()
+    if (this.#lent.isAskedLate) throw unanswered()
   }
 
   #learn(): void {
     if (this.#traffic.hasRacedToBegin) this.#source.habits.beginsAlone = true
+    if (this.#traffic.isMiscounted) this.#source.trust.lose()
+  }
+
+  /** What the work receives, for one transaction. */
+  #lend(): void {
+    this.#isFollowed = this.#source.trust.isLost
+    if (this.#isFollowed) this.#traffic.startOver()
+    this.#lent = new LentSession(this.#session, this.#isFollowed ? undefined : this.#traffic)
+    const follow = (operation: Promise<unknown>): Promise<unknown> => this.#traffic.follow(operation)
+    this.tx = {
+      session: this.#lent.session,
+      db: this.#isFollowed ? followed(this.#db, follow) : this.#db,
+    }
+  }
+
+  /** Whether it has turned out that nobody knows what is under way in this transaction. */
+  get #isMiscounted(): boolean {
+    return this.#source.trust.isLost && !this.#isFollowed
   }
 
   /** Whether an operation was lost with its connection. */
@@ -140,10 +178,15 @@ export class OneSession<S extends MongodbSession, D extends MongodbDatabase<S>> 
     return this.#session.serverSession?.isDirty === true
   }
 
-  #send({ command, database }: DocumentCommand): Promise<readonly Row[]> {
+  async #send({ command, database }: DocumentCommand): Promise<readonly Row[]> {
     if (this.#isDestroyed) throw new Error('the session was destroyed')
     const db = database === undefined ? this.#db : this.#source.client.db(database)
-    return send(db, command, this.#isOpen ? this.#lent.session : this.#session)
+    if (!this.#isOpen || this.#isFollowed) return rowsOf(db, command, this.#session)
+    try {
+      return await this.#source.trust.check(this.#lent.session, (session) => rowsOf(db, command, session))
+    } finally {
+      if (this.#isMiscounted) this.#traffic.startOver() // nobody waits for what is not known
+    }
   }
 
   /**
@@ -158,17 +201,6 @@ export class OneSession<S extends MongodbSession, D extends MongodbDatabase<S>> 
       killed.catch(() => {}),
     )
   }
-}
-
-/** The rows that a command answers with: documents where it finds some, otherwise the reply itself. */
-async function send<S>(database: MongodbDatabase<S>, command: Row, session: S): Promise<readonly Row[]> {
-  if ('find' in command || 'aggregate' in command)
-    return database.runCursorCommand(command, { session }).toArray()
-  const reply = await database.command(command, { session })
-  const error = writeErrorIn(reply)
-  if (error !== undefined) throw error
-  if (!('findAndModify' in command)) return [reply]
-  return reply.value === null || reply.value === undefined ? [] : [reply.value as Row]
 }
 
 function checkStart(start: TransactionStart): void {

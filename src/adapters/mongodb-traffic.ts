@@ -1,11 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Sign } from './mongodb-reads.ts'
+import { unanswered } from './mongodb-reply.ts'
 
-/** What is under way on a session: calls of the adapter's own, and operations of the work that the driver has started. */
+/** How long COMMIT waits for what the work has left under way: the server gives no transaction more, unless told. */
+export const transactionLifeMs = 60_000
+
+/** What is under way on a session: calls that settle, and operations that the driver has started. */
 export class Traffic {
   /** How many operations of the transaction have ended without an answer; below zero while an answer is on its way. */
   unanswered = 0
   /** Whether the work started two before the server had answered one: both ask it to begin the transaction. */
   hasRacedToBegin = false
+  /** Whether more operations have ended than were started: they are not counted right. */
+  isMiscounted = false
   #calls = 0
   #operations = 0
   /** The server has not begun the transaction before it has answered. */
@@ -20,36 +27,68 @@ export class Traffic {
   begin(): void {
     this.unanswered = 0
     this.hasRacedToBegin = false
+    this.isMiscounted = false
     this.#isToBegin = true
   }
 
-  start(): void {
-    if (this.#isToBegin && this.#operations > 0) this.hasRacedToBegin = true
-    this.#operations += 1
+  /** Forgets the operations that were counted, because they were not counted right. */
+  startOver(): void {
+    this.begin()
+    this.#isToBegin = false
+    this.#operations = 0
+    this.#tellIfIdle()
   }
 
-  end(): void {
-    this.#isToBegin = false
-    this.unanswered += 1
-    this.#operations -= 1
-    this.#tellIfIdle()
+  note(sign: Sign | undefined): void {
+    if (sign === 'answer') this.unanswered -= 1
+    else if (sign === 'start') this.#start()
+    else if (sign === 'end') this.#end()
   }
 
   /** Makes a call, which waits for the one that begins the transaction. */
   async add<T>(call: () => Promise<T>): Promise<T> {
-    while (this.#isToBegin && this.isBusy) await this.#idle()
-    this.#calls += 1
+    while (this.#isToBegin && this.isBusy) {
+      if (!(await this.isOverIn(transactionLifeMs))) throw unanswered()
+    }
+    return this.#untilSettled(call())
+  }
+
+  /** Counts what the work has called, until it settles. */
+  async follow<T>(operation: Promise<T>): Promise<T> {
     try {
-      return await call()
-    } finally {
-      this.#calls -= 1
-      this.#tellIfIdle()
+      return await this.#untilSettled(operation)
+    } catch (error) {
+      this.unanswered += 1
+      throw error
     }
   }
 
   /** Tells whether all is over within that time. */
   async isOverIn(limitMs: number): Promise<boolean> {
     return !this.isBusy || endsIn(limitMs, this.#idle())
+  }
+
+  #start(): void {
+    if (this.#isToBegin && this.#operations > 0) this.hasRacedToBegin = true
+    this.#operations += 1
+  }
+
+  #end(): void {
+    this.#isToBegin = false
+    this.unanswered += 1
+    this.#operations -= 1
+    this.isMiscounted ||= this.#operations < 0
+    this.#tellIfIdle()
+  }
+
+  async #untilSettled<T>(call: Promise<T>): Promise<T> {
+    this.#calls += 1
+    try {
+      return await call
+    } finally {
+      this.#calls -= 1
+      this.#tellIfIdle()
+    }
   }
 
   #idle(): Promise<void> {

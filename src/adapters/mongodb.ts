@@ -2,6 +2,7 @@ import type { Sessions } from '../core/session.ts'
 import type { MongodbClient, MongodbDatabase, MongodbSession, MongodbTransaction } from './mongodb-driver.ts'
 import { listenIn } from './mongodb-listen.ts'
 import { OneSession, type Source } from './mongodb-session.ts'
+import { trustIn } from './mongodb-trust.ts'
 
 export type { MongodbClient, MongodbDatabase, MongodbSession, MongodbTransaction } from './mongodb-driver.ts'
 
@@ -15,7 +16,7 @@ export function sessions<S extends MongodbSession, D extends MongodbDatabase<S>>
   client: MongodbClient<S, D>,
   { database }: MongodbSessionOptions = {},
 ): Sessions<MongodbTransaction<S, D>> {
-  const source: Source<S, D> = { client, database, habits: { beginsAlone: false } }
+  const source: Source<S, D> = { client, database, habits: { beginsAlone: false }, trust: trustIn(client) }
   return {
     open: async () => new OneSession(source),
     listen: listenIn(() => client.db(database)),

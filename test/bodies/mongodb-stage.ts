@@ -44,6 +44,7 @@ export function mongodbStage(context: EngineContext): MongodbStage {
   beforeAll(async () => {
     client = await new MongoClient(context.engine.server.url, { monitorCommands: true }).connect()
     await client.db().createCollection('note')
+    await createLocks(client).transaction(async () => {}) // what is tried once
   })
   beforeEach(async () => {
     await notes().deleteMany({})
