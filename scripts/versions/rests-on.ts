@@ -27,10 +27,12 @@ export function restsOn(servers: readonly NamedServer[], results: readonly Resul
   return markdownTable([['column', 'rests on'], ...rows])
 }
 
+/** Versions on which no law is broken, in whatever way they were reached. */
 function versionsThatHeld(dialect: string, results: readonly Result[]): readonly string[] {
-  const own = targets.filter(({ engine }) => engine === dialect).map(({ id }) => id)
-  const sound = results.filter(({ target, broken }) => own.includes(target) && broken.length === 0)
-  return [...new Set(sound.map(({ version }) => version))]
+  const ids = targets.filter(({ engine }) => engine === dialect).map(({ id }) => id)
+  const own = results.filter(({ target }) => ids.includes(target))
+  const failed = own.filter(({ broken }) => broken.length > 0).map(({ version }) => version)
+  return [...new Set(own.map(({ version }) => version))].filter((version) => !failed.includes(version))
 }
 
 function locksOf(server: NamedServer): string {

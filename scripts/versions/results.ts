@@ -1,5 +1,6 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
 
+import { withHeldName } from '../../test/engines/held-name.ts'
 import { architectures, targets } from './targets.ts'
 
 /** What was found on one target, reached in one way, on one kind of machine. */
@@ -34,13 +35,23 @@ export async function readResults(): Promise<readonly Result[]> {
 }
 
 /** Puts new results in the place of what was known of the same target, adapter and architecture. */
-export async function recordResults(found: readonly Result[]): Promise<void> {
+export function recordResults(found: readonly Result[]): Promise<void> {
+  // somebody may run other versions beside
+  return withHeldName(
+    folder.href,
+    () => write(found),
+    () => {},
+  )
+}
+
+async function write(found: readonly Result[]): Promise<void> {
   const all = merged(await readResults(), found)
-  await mkdir(folder, { recursive: true })
   for (const architecture of new Set(found.map((result) => result.architecture))) {
     const own = all.filter((result) => result.architecture === architecture)
     const lines = own.map((result) => JSON.stringify(result))
-    await writeFile(new URL(`${architecture}.json`, folder), `[\n${lines.join(',\n')}\n]\n`)
+    const draft = new URL(`${architecture}.draft`, folder)
+    await writeFile(draft, `[\n${lines.join(',\n')}\n]\n`)
+    await rename(draft, new URL(`${architecture}.json`, folder))
   }
 }
 
