@@ -62,16 +62,14 @@ const noticedBy: Readonly<Record<string, Readonly<Record<string, readonly string
     L11: ['numbers its leases anew after each start'],
     L13: ['lets everybody write who once held the lease'],
     L15: ["goes by the client's clock"],
-    D1: [
-      'gives up a transaction at its first loss',
-      'repeats the work inside of the transaction that has lost, on top of what it had done',
-      'reports as stored what it has rolled back',
-    ],
+    D1: ['gives up a transaction at its first loss', 'reports as stored what it has rolled back'],
     D2: [
       'repeats a lost transaction without counting and without a look at the clock',
       'reports every failure with an error of its own, and not with the one that led to it',
     ],
     D3: ['takes a COMMIT that the database has answered with a rollback for a success'],
+    // after a deadlock of the server the driver's tx refuses it, so it takes a loss that the server knows nothing of
+    D7: ['repeats the work inside of the transaction that has lost, on top of what it had done'],
     D10: ['does not look at the signal'],
     D12: ["lets the rollback's failure take the place of the work's own error"],
     D13: ['makes a transaction inside of an open one a part of that, without being asked'],
