@@ -143,8 +143,12 @@ export class Line {
   }
 
   #refusalOf({ command, manner, isOfWork }: Waiting): LockUsageError | undefined {
-    if (isOfWork) return this.body.refusal(textOf(command) ?? '')
-    return manner === 'free' ? undefined : this.body.end
+    if (!isOfWork) return manner === 'free' ? undefined : this.body.end
+    const text = textOf(command)
+    if (text !== undefined) return this.body.refusal(text)
+    // no statement: a pool that says goodbye or looks whether anybody is there, or what makes a session new
+    if (this.body.isOpen) this.body.isInDoubt = true
+    return undefined
   }
 
   #start(waiting: Waiting): void {
