@@ -84,7 +84,8 @@ describeLeases((stage) => {
           { signal: giveUp.signal },
           { wait: { timeoutMs: 1 + (index % 7) * 15 } },
           { wait: 'nowait', signal: giveUp.signal } as const,
-        ][index % 3] ?? {}
+          {}, // however slow the machine is, this one gets it
+        ][index % 4] ?? {}
       const asking = caught(
         leases[index % 2 === 0 ? 0 : 1].take({ key: name, name, options }).then(async (lease) => {
           granted.push(lease)
