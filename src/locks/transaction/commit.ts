@@ -122,8 +122,7 @@ export class RolledBackError extends Error {
 async function provenCommitted<Tx>({ port, probe, verify }: CommitDoubt<Tx>, cause: unknown): Promise<void> {
   const fate = probe === undefined ? 'unknown' : await askServer(port, probe).catch(() => 'unknown')
   if (fate === 'committed') return
-  if (fate === 'rolled-back')
-    throw new RolledBackError(cause, 'and the server says that nothing was stored')
+  if (fate === 'rolled-back') throw new RolledBackError(cause, 'and the server says that nothing was stored')
   if (verify !== undefined) {
     if (await verify()) return
     throw new RolledBackError(cause, 'and verifyCommit says that nothing was stored')

@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest'
+
+import { describeEngines } from '../engines/use.ts'
+import { describeBody } from './body.ts'
+import { describeFinding, fuzz } from './fuzz.ts'
+import { byHand } from './grounds/by-hand.ts'
+import { shrink } from './shrink.ts'
+import { ways } from './ways.ts'
+
+/** Of each way into the library. `npm run fuzz` goes on for as long as it is told, with another seed each time. */
+const bodies = Number(process.env.HOLDFAST_FUZZ_BODIES ?? 60)
+const seed = Number(process.env.HOLDFAST_SEED ?? 1)
+const options = { timeout: 600_000 }
+
+for (const way of ways) {
+  describe(way.title, () => {
+    describeEngines(
+      (context) => {
+        test(`keeps its promises under ${bodies} random bodies`, options, async () => {
+          const finding = await fuzz(way, () => context.kind.connect(context.server), {
+            seed,
+            goOn: (count) => count < bodies,
+          })
+          expect(finding && describeFinding(finding)).toBeUndefined()
+        })
+      },
+      { only: way.engines },
+    )
+  })
+}
+
+describe('transactions by hand', () => {
+  describeEngines(
+    (context) => {
+      test('are found out: a swallowed error, and COMMIT says nothing', options, async () => {
+        const finding = await fuzz(byHand, () => context.kind.connect(context.server), {
+          seed,
+          goOn: (count) => count < 500,
+        })
+        expect(finding?.what).toMatch(/^the call succeeded; stored: \[\]/)
+      })
+    },
+    { only: ['postgres'] },
+  )
+})
+
+test('a body is shrunk to what its failure needs, and printed as a program', async () => {
+  const write = { do: 'write', manner: 'float' } as const
+  const needed = { do: 'fail', by: 'nonsense', manner: 'catch' } as const
+  const body = {
+    call: 'withLock',
+    options: { attempts: 2, lockTimeoutMs: 50 },
+    hasRival: true,
+    steps: [
+      write,
+      { do: 'together', steps: [write, needed], manner: 'await' },
+      { do: 'abort', manner: 'await' },
+    ],
+    end: 'throw',
+    late: [write],
+  } as const
+  const smallest = await shrink(body, async ({ steps }) => JSON.stringify(steps).includes('nonsense'))
+  expect(describeBody(smallest)).toBe(
+    ['await locks.transaction(async (tx) => {', '  await sendNonsense(tx)', '}, {})'].join('\n'),
+  )
+})

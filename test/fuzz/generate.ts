@@ -1,0 +1,81 @@
+import type { Random } from '../faults/random.ts'
+import type { Body, Deed, Manner, RowWait, Step } from './body.ts'
+
+/** What a way into the library can do besides statements. */
+export interface Abilities {
+  readonly words: readonly ('commit' | 'rollback' | 'begin')[]
+  readonly isolations: readonly NonNullable<Body['options']['isolation']>[]
+  readonly canKill: boolean
+  readonly canStream: boolean
+  readonly canDerive: boolean
+  readonly canSkip: boolean
+  /** Whether `tx` is tried when its transaction is over. @default true */
+  readonly canBeLate?: boolean
+}
+
+/** A body that nobody would show in a manual. */
+export function generateBody(random: Random, abilities: Abilities): Body {
+  const length = 1 + random.below(6)
+  const chance = (part: number): boolean => random.next() < part
+  const isolation =
+    chance(0.25) && abilities.isolations.length > 0 ? random.pick(abilities.isolations) : undefined
+  return {
+    call: chance(0.3) ? 'withLock' : 'transaction',
+    options: {
+      ...(isolation && { isolation }),
+      ...(chance(0.3) && { lockTimeoutMs: random.pick([50, 300]) }),
+      ...(chance(0.3) && { attempts: random.pick([1, 2]) }),
+    },
+    hasRival: chance(0.4),
+    steps: Array.from({ length }, () => stepOf(random, abilities, 1)),
+    end: chance(0.2) ? 'throw' : 'return',
+    late: abilities.canBeLate !== false && chance(0.25) ? [{ do: 'write', manner: 'catch' }] : [],
+  }
+}
+
+function stepOf(random: Random, abilities: Abilities, depth: number): Step {
+  const manner = random.pick<Manner>(['await', 'await', 'catch', 'catch', 'float'])
+  return { ...deedOf(random, abilities, depth), manner }
+}
+
+function deedOf(random: Random, abilities: Abilities, depth: number): Deed {
+  const row = (): number => 1 + random.below(2)
+  const common: (() => Deed)[] = [
+    () => ({ do: 'write' }),
+    () => ({ do: 'write' }),
+    () => ({ do: 'write' }),
+    () => ({ do: 'bump', row: row() }),
+    () => ({ do: 'bump', row: row() }),
+    () => ({ do: 'fail', by: random.pick(['duplicate', 'nonsense']) }),
+    () => rowsOf(random, abilities, row()),
+    () => rowsOf(random, abilities, row()),
+    () => ({ do: 'turn' }),
+  ]
+  const rare: (() => Deed)[] = [
+    () => ({ do: 'name', wait: random.pick(['block', 'nowait', { timeoutMs: 40 }]) }),
+    () => ({ do: 'abort' }),
+    ...(abilities.words.length > 0 ? [(): Deed => ({ do: 'say', word: random.pick(abilities.words) })] : []),
+    ...(abilities.canKill ? [(): Deed => ({ do: 'kill' })] : []),
+    ...(abilities.canStream ? [(): Deed => ({ do: 'stream', fails: random.next() < 0.5 })] : []),
+    ...(abilities.canDerive ? [(): Deed => ({ do: 'helper' })] : []),
+    ...(depth > 0 ? [(): Deed => together(random, abilities, depth)] : []),
+    ...(depth > 0 ? [(): Deed => together(random, abilities, depth)] : []),
+  ]
+  return random.pick(random.next() < 0.7 ? common : rare)()
+}
+
+function together(random: Random, abilities: Abilities, depth: number): Deed {
+  const length = 2 + random.below(2)
+  return { do: 'together', steps: Array.from({ length }, () => stepOf(random, abilities, depth - 1)) }
+}
+
+function rowsOf(random: Random, { canSkip }: Abilities, row: number): Deed {
+  const waits: RowWait[] = ['block', 'nowait', { timeoutMs: 40 }, ...(canSkip ? ['skip' as const] : [])]
+  return {
+    do: 'rows',
+    row,
+    mode: random.next() < 0.75 ? 'exclusive' : 'shared',
+    wait: random.pick(waits),
+    savepoint: random.next() < 0.4,
+  }
+}

@@ -1,0 +1,76 @@
+import { CompiledQuery, Kysely, sql, type KyselyPlugin, type Transaction } from 'kysely'
+
+import { sqlOnly } from '../../../src/adapters/statement-kind.ts'
+import { createLocks } from '../../../src/entries/kysely.ts'
+import { dialects, type ServerName } from '../../entries/kysely-dialects.ts'
+import { hideTx, type Ground, type Way } from '../ground.ts'
+import { mysqlSettings } from './mysql2.ts'
+import { postgresSettings } from './pg.ts'
+
+interface Tables {
+  readonly spot: { readonly id: number; readonly n: number }
+}
+type Tx = Transaction<Tables>
+
+/** How many connections `dialects` allows. */
+const size = 4
+
+const settings: Readonly<Record<ServerName, string | undefined>> = {
+  postgres: postgresSettings,
+  mysql: mysqlSettings('mysql'),
+  mariadb: mysqlSettings('mariadb'),
+  sqlite: undefined,
+}
+
+/** A plugin that changes nothing. */
+const idle: KyselyPlugin = {
+  transformQuery: ({ node }) => node,
+  transformResult: async ({ result }) => result,
+}
+
+async function open(url: string, engine: string): Promise<Ground<Tx>> {
+  const name = engine as ServerName
+  const db = new Kysely<Tables>({ dialect: dialects[name](url) })
+  const locks = createLocks(db, { dialect: name })
+  const isServer = name !== 'sqlite'
+  const settingsOf = (): Promise<string> =>
+    db
+      .connection()
+      .execute((one) => one.executeQuery<{ line: string }>(CompiledQuery.raw(settings[name] ?? '')))
+      .then(({ rows }) => String(rows[0]?.line), String)
+  return {
+    words: ['commit', 'rollback', 'begin'],
+    isolations: isServer ? ['read committed', 'repeatable read', 'serializable'] : [],
+    canKill: false,
+    canStream: name === 'mysql' || name === 'mariadb',
+    canDerive: true,
+    canSkip: isServer,
+    locks,
+    rows: (tx, { row, wait, ...lock }) =>
+      locks.rows(tx, tx.selectFrom('spot').selectAll().where('id', '=', row), {
+        ...lock,
+        wait: wait === 'skip' && !isServer ? 'nowait' : wait,
+      }),
+    send: (tx, statement) => sql.raw(sqlOnly(statement).sql).execute(tx),
+    say: (tx, word) => sql.raw(word).execute(tx),
+    stream: async (tx, statement) => {
+      const { sql: text } = sqlOnly(statement)
+      const stream = tx.getExecutor().stream(CompiledQuery.raw(text), 1)
+      for await (const _ of stream) {
+        // read to its end
+      }
+    },
+    inTransactionOf: (tx, work) => {
+      // what is derived from a transaction says of itself whether it is one, and the usual helper believes it
+      const derived: Kysely<Tables> = tx.withPlugin(idle)
+      return derived.isTransaction ? work(derived as Tx) : derived.transaction().execute(work)
+    },
+    settings: async () =>
+      settings[name] === undefined ? [] : Promise.all(Array.from({ length: size }, settingsOf)),
+    close: () => db.destroy(),
+  }
+}
+
+export const onKysely: readonly Way[] = [
+  hideTx({ title: 'kysely', engines: ['postgres', 'mysql', 'mariadb', 'sqlite'], open }),
+]
