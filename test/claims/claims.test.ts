@@ -172,6 +172,32 @@ function specs(stage: QueueStage): void {
     expect(await rowOf(2)).toMatchObject({ state: 'dead', attempts: 3, claim_token: null, claimed_by: null })
   })
 
+  test('reclaim leaves a job alone that is under way for the last time', async () => {
+    await add(1)
+    for (const attempt of [1, 2, 3]) {
+      const job = await one()
+      expect(job.attempts).toBe(attempt)
+      if (attempt < 3) await job.release()
+    }
+    const before = await rowOf(1)
+    expect(await stage.shop.claims.reclaim(jobs)).toEqual({ freed: 0, dead: 0 })
+    expect(await rowOf(1)).toEqual(before)
+    await stage.shop.claims.complete(jobs, { id: 1, token: before?.claim_token ?? '' })
+    expect(await rowOf(1)).toMatchObject({ state: 'done' })
+  })
+
+  test('the claims of a job are counted that comes without a number of them', async () => {
+    await add(1)
+    await stage.table.set('attempts', null)
+    for (const attempt of [1, 2, 3]) {
+      const job = await one()
+      expect(job.attempts).toBe(attempt)
+      await job.release()
+    }
+    expect(await stage.shop.claims.claim(jobs)).toEqual([])
+    expect(await stage.shop.claims.reclaim(jobs)).toEqual({ freed: 0, dead: 1 })
+  })
+
   test('reclaim frees more jobs than one statement changes', async () => {
     await stage.table.add(
       Array.from({ length: 2100 }, (_, id) => ({ id, claim_token: 'lost', claimed_until: 1 })),

@@ -50,7 +50,7 @@ const columns = [
 const createTables = [
   'CREATE TABLE job (id INTEGER PRIMARY KEY, priority INTEGER NOT NULL, title VARCHAR(60) NOT NULL, ' +
     'state VARCHAR(20) NOT NULL, claim_token VARCHAR(36), claimed_until BIGINT, claimed_by VARCHAR(60), ' +
-    'attempts INTEGER NOT NULL)',
+    'attempts INTEGER)',
   // what the jobs do to the world
   'CREATE TABLE effect (id INTEGER PRIMARY KEY, worker VARCHAR(60))',
 ]
