@@ -6,6 +6,7 @@ import { identify } from '../../src/locks/identify.ts'
 import { createLeases, type Lease, type LeaseRequest, type Leases } from '../../src/locks/lease/lease.ts'
 import { meet, type Meeting } from '../../src/locks.ts'
 import { findDialect, type DialectName } from '../../src/registry.ts'
+import { withDelayedAnswers } from '../adapters/delayed-answers.ts'
 import { subjects, type Connected } from '../adapters/subject.ts'
 import { describeEngines, type EngineContext } from '../engines/use.ts'
 
@@ -19,8 +20,8 @@ export interface LeaseRow {
 
 /** What the specs of one driver and engine have, inside tests and hooks. */
 export interface LeaseStage extends Pick<EngineContext, 'name' | 'engine'> {
-  /** Leases as one process would have them; each call is another process. `onOpen` is told of each request's session. */
-  readonly process: (onOpen?: () => void) => Leases
+  /** Leases as one process would have them; each call is another process. */
+  readonly process: (watch?: ProcessWatch) => Leases
   readonly sessions: () => Sessions
   /** A name that no other test uses. */
   readonly fresh: () => string
@@ -29,6 +30,13 @@ export interface LeaseStage extends Pick<EngineContext, 'name' | 'engine'> {
   readonly tamper: (name: string, change: { owner?: string; expiresAt?: number }) => Promise<void>
   /** Transactions of the same database. */
   readonly meeting: () => Meeting<unknown>
+}
+
+export interface ProcessWatch {
+  /** Told of each request's session. */
+  readonly onOpen?: () => void
+  /** Comes between the answer to a statement and whoever waits for it. */
+  readonly onAnswer?: (statement: string) => Promise<void> | void
 }
 
 /** Runs the specs once for each driver and engine. Leases that a test leaves are released. */
@@ -81,8 +89,8 @@ function stageOf(context: EngineContext, connect: (url: string) => Promise<Conne
       return context.engine
     },
     sessions,
-    process: (onOpen) => {
-      const { open, ...others } = sessions()
+    process: ({ onOpen, onAnswer } = {}) => {
+      const { open, ...others } = onAnswer ? withDelayedAnswers(sessions(), onAnswer) : sessions()
       const watched: Sessions['open'] = () => {
         onOpen?.()
         return open()

@@ -18,7 +18,7 @@ describeLeases((stage) => {
     const name = stage.fresh()
     const asked = [1, 2, 3, 4, 5, 6, 7, 8]
     let looks = 0
-    const leases = stage.process(() => (looks += 1))
+    const leases = stage.process({ onOpen: () => (looks += 1) })
     const first = await take(stage.process(), name)
     const order: number[] = []
     const waiting = asked.map(async (index) => {
