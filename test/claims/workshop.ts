@@ -6,6 +6,7 @@ import { identify } from '../../src/locks/identify.ts'
 import type { Statement } from '../../src/core/statement.ts'
 import { createScope } from '../../src/locks/transaction/scope.ts'
 import { runTransaction } from '../../src/locks/transaction/transaction.ts'
+import { withDelayedAnswers } from '../adapters/delayed-answers.ts'
 import { subjects } from '../adapters/subject.ts'
 
 /** Claims on one database, with transactions to end a job in. */
@@ -27,6 +28,8 @@ export interface WorkshopOptions {
   readonly dialect?: Dialect
   /** The adapter's title. @default the first one that reaches the engine */
   readonly adapter?: string
+  /** Comes between the answer to a statement and whoever waits for it. */
+  readonly onAnswer?: (statement: string) => Promise<void> | void
 }
 
 export function dialectOf(engine: string): Dialect {
@@ -36,14 +39,15 @@ export function dialectOf(engine: string): Dialect {
 export async function openWorkshop(
   engine: string,
   url: string,
-  { version, dialect = dialectOf(engine), adapter }: WorkshopOptions = {},
+  { version, dialect = dialectOf(engine), adapter, onAnswer }: WorkshopOptions = {},
 ): Promise<Workshop> {
   const subject = subjects.find(
     ({ title, engines }) => engines.includes(engine) && (adapter === undefined || title === adapter),
   )
   if (subject === undefined) throw new Error(`no adapter reaches ${engine}`)
   const { sessions, close } = await subject.connect(url)
-  return { ...workshopOn(sessions, dialect, version), close }
+  const heard = onAnswer === undefined ? sessions : withDelayedAnswers(sessions, onAnswer)
+  return { ...workshopOn(heard, dialect, version), close }
 }
 
 function workshopOn(
