@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
@@ -46,6 +47,23 @@ function specs(context: EngineContext): void {
       expect(await show(pool, 'transaction_isolation')).toBe(before)
     },
   )
+
+  test('a connection that was given back has no listeners more than before', async () => {
+    const listeners = async (): Promise<number[]> => {
+      const client = await pool.connect()
+      const { connection } = client as unknown as { connection: EventEmitter }
+      const counts = [client, connection].flatMap((emitter) =>
+        emitter.eventNames().map((event) => emitter.listenerCount(event)),
+      )
+      client.release()
+      return counts
+    }
+    await locks.transaction(increment)
+    const before = await listeners()
+    for (let turn = 0; turn < 3; turn += 1) await locks.transaction(increment)
+    await locks.withLock('listeners', increment)
+    expect(await listeners()).toEqual(before)
+  })
 
   test('a transaction that only reads cannot write', async () => {
     await expect(locks.transaction(increment, { access: 'read-only' })).rejects.toMatchObject({
