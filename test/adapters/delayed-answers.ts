@@ -32,5 +32,5 @@ export function brokenConnection(): Error {
 
 /** Lets so many steps of other promises go by. */
 export async function steps(count: number): Promise<void> {
-  for (let done = 0; done < count; done += 1) await undefined
+  for (let done = 0; done < count; done += 1) await Promise.resolve()
 }
