@@ -120,10 +120,14 @@ export class Line {
     const manner = this.#manner
     this.#manner = undefined
     const isOfWork = manner === undefined
-    const isStatement = textOf(command) !== undefined
-    // what is neither is answered by nobody, such as the end of a prepared statement
-    if (!this.#isLent || (command.onResult === undefined && !isStatement)) return this.#add(command)
-    const closed = isOfWork && isStatement ? this.body.closed : undefined
+    if (!this.#isLent) return this.#add(command)
+    if (textOf(command) === undefined) {
+      // The end of a prepared statement, a pool that says goodbye, a look whether anybody is there; or what makes the
+      // session new, and ends the transaction. The driver takes nothing more behind a goodbye, so it cannot wait here.
+      if (this.body.isOpen) this.body.isInDoubt = true
+      return this.#add(command)
+    }
+    const closed = isOfWork ? this.body.closed : undefined
     if (closed !== undefined) return refuse(command, closed)
     this.#waiting.push({ command, manner: manner ?? 'checked', isOfWork })
     this.#next()
@@ -143,12 +147,8 @@ export class Line {
   }
 
   #refusalOf({ command, manner, isOfWork }: Waiting): LockUsageError | undefined {
-    if (!isOfWork) return manner === 'free' ? undefined : this.body.end
-    const text = textOf(command)
-    if (text !== undefined) return this.body.refusal(text)
-    // no statement: a pool that says goodbye or looks whether anybody is there, or what makes a session new
-    if (this.body.isOpen) this.body.isInDoubt = true
-    return undefined
+    if (isOfWork) return this.body.refusal(textOf(command) ?? '')
+    return manner === 'free' ? undefined : this.body.end
   }
 
   #start(waiting: Waiting): void {
