@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { open as openFile, writeFile } from 'node:fs/promises'
 
 import { createProgress } from '../conformance/reporters/progress.ts'
 import { reporters } from '../conformance/reporters/reporters.ts'
@@ -6,7 +6,7 @@ import type { Report, SubjectReport } from '../conformance/report.ts'
 import { hasBroken, randomSeed, verifySubject, type VerifyProgress } from '../conformance/verify.ts'
 import { holdfastVersion } from '../conformance/version.ts'
 import { laws } from '../conformance/laws.ts'
-import { exitCodes, type Command, type Outcome, type Terminal } from './command.ts'
+import { CliUsageError, exitCodes, type Command, type Outcome, type Terminal } from './command.ts'
 import { subjectsFor, type OpenSubject } from './verify-subjects.ts'
 import { readVerifyOptions, verifyOptions, type ReportOutput, type VerifyRequest } from './verify-options.ts'
 
@@ -20,6 +20,7 @@ export const verify: Command = {
     if (call.flag('list')) return { text: lawList(), exitCode: exitCodes.ok }
     const request = readVerifyOptions(call)
     const { terminal } = call
+    await checkWritable(request.outputs)
     const { open, advice } = await subjectsFor(call.positionals, request.useEmpty, terminal)
     const report = await verifyAll(open, request, terminal)
     await writeReports(report, request.outputs, terminal)
@@ -105,6 +106,18 @@ function progressOf(
       }
     },
     end: () => terminal.progress(progress.end()),
+  }
+}
+
+/** Before the laws are run: a report that cannot be written would be lost with them. */
+async function checkWritable(outputs: readonly ReportOutput[]): Promise<void> {
+  for (const { reporter, file } of outputs) {
+    if (file === undefined) continue
+    try {
+      await (await openFile(file, 'a')).close()
+    } catch (error) {
+      throw new CliUsageError(`--reporter ${reporter}: cannot write the file: ${(error as Error).message}`)
+    }
   }
 }
 

@@ -99,6 +99,11 @@ describe('holdfast verify', { timeout: 120_000 }, () => {
     ['an unknown reporter', ['--reporter', 'pdf'], /"pdf" is not one of terminal/],
     ['no number', ['--repeat', 'often'], /--repeat: "often" is not a whole number/],
     ['an option that is none', ['--laws'], /--laws/],
+    [
+      'a report that cannot be written',
+      ['--reporter', 'json:/no/such/folder/x.json'],
+      /cannot write the file: ENOENT/,
+    ],
     ['an empty database without an address', ['--use-empty'], /give the address/],
   ])('refuses %s', async (_, args, message) => {
     const { output, exitCode } = await cli(['verify', ...args])

@@ -21,7 +21,7 @@ export function openCacheFolder(...parts: string[]): string {
 }
 
 function inCache(home: string, parts: readonly string[]): string {
-  const root = process.env.HOLDFAST_ENGINES_CACHE ?? join(home, 'holdfast', 'engines')
+  const root = process.env.HOLDFAST_ENGINES_CACHE || join(home, 'holdfast', 'engines')
   return join(root, `${process.platform}-${process.arch}`, ...parts)
 }
 

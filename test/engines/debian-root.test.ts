@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 
+import { cacheFolder } from './cache-folder.ts'
 import { debianRoot } from './debian-root.ts'
 
 const machines = [
@@ -22,7 +23,7 @@ afterAll(async () => {
 
 /** A tree as releases before Debian 12 have it: the loader's file has the C library's version in its name. */
 async function treeWithLinks(name: string): Promise<string> {
-  const tree = join(cache, name)
+  const tree = cacheFolder(name)
   for (const { triplet, loader, other } of machines) {
     const home = join('lib', triplet)
     for (const folder of [home, other]) await mkdir(join(tree, folder), { recursive: true })

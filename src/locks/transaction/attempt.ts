@@ -133,6 +133,8 @@ async function fromBeginToCommit<Tx, T>(
   let result: T
   try {
     result = await unlessAborted(open, runWork(open, job, begun))
+    // a lock that the work did not wait for must not be taken in the next transaction of the connection
+    while (open.locking !== undefined) await unlessAborted(open, open.locking)
   } catch (error) {
     await rollBack(open, error)
     throw error
