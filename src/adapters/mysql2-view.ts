@@ -1,5 +1,5 @@
 import { hasEnded } from './transaction-body.ts'
-import { viewOf, type Method } from './transaction-view.ts'
+import { refusedEnding, viewOf, type Method } from './transaction-view.ts'
 
 /** The methods that send something, of a connection and of a prepared statement. */
 const sending = new Set<PropertyKey>([
@@ -22,7 +22,7 @@ export function transactionView<C extends object>(connection: C, isLent: () => b
   return viewOf(connection, (name, value) => {
     // the connection of callbacks beneath the one of promises, and what a prepared statement was made of
     if (name === 'connection' || name === 'statement') return coreView(value as object, isLent)
-    if (!sending.has(name)) return undefined
+    if (!sending.has(name)) return refusedEnding(name)
     const send = (value as Method).bind(connection as never) as Sending
     return (...args: never[]) => {
       if (!isLent()) return Promise.reject(hasEnded())
@@ -37,7 +37,7 @@ type Sending = (...args: never[]) => Promise<object>
 
 function coreView<C extends object>(core: C, isLent: () => boolean): C {
   return viewOf(core, (name) => {
-    if (!sending.has(name) || isLent()) return undefined
+    if (!sending.has(name) || isLent()) return refusedEnding(name)
     return () => {
       throw hasEnded()
     }

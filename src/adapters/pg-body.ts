@@ -1,7 +1,7 @@
 import { failQuery, isSubmittable, textOf, type QueryArguments, type Submittable } from './pg-query.ts'
 import { fateBy, rollbackOfAll } from './statement-fate.ts'
 import { TransactionBody, type BodyTraits } from './transaction-body.ts'
-import { viewOf } from './transaction-view.ts'
+import { refusedEnding, viewOf } from './transaction-view.ts'
 
 /** Where `pg` tells of every message of the server; its native client does not. */
 export interface PgMessages {
@@ -40,7 +40,7 @@ export class PgBody<Client extends BodyClient> {
 
   constructor(client: Client) {
     this.#client = client
-    this.tx = viewOf(client, (name) => (name === 'query' ? this.#query : undefined))
+    this.tx = viewOf(client, (name) => (name === 'query' ? this.#query : refusedEnding(name)))
     const { connection } = client
     connection?.on('errorMessage', this.#failed)
     connection?.on('commandComplete', this.#completed)

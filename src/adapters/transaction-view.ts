@@ -1,3 +1,5 @@
+import { LockUsageError } from '../core/errors.ts'
+
 /** A method of a connection, whatever it takes and gives. */
 export type Method = (this: void, ...args: never[]) => unknown
 
@@ -21,4 +23,18 @@ export function viewOf<C extends object>(
         : value
     },
   })
+}
+
+/** What gives the connection back. In the middle of a transaction somebody else would get it, with all of its locks. */
+const ending = new Set<PropertyKey>(['release', 'end', Symbol.dispose, Symbol.asyncDispose])
+
+/** Throws for a call that is its owner's business; undefined for every other name. */
+export function refusedEnding(name: PropertyKey): Method | undefined {
+  if (!ending.has(name)) return undefined
+  return () => {
+    throw new LockUsageError(
+      'tx',
+      `${String(name)} is not the work's to call: the connection is given back when the call ends`,
+    )
+  }
 }

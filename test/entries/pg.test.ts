@@ -112,19 +112,6 @@ function specs(context: EngineContext): void {
     expect(await seen()).toBe(before)
   })
 
-  test('work that gives the connection back itself is warned of it, and has what it has stored', async () => {
-    const warned = new Promise<Error>((resolve) => process.once('warning', resolve))
-    const before = Number(await seen())
-    const given = locks.transaction(async (tx) => {
-      await increment(tx)
-      tx.release()
-      return 'stored'
-    })
-    expect(await given).toBe('stored')
-    expect(await seen()).toBe(before + 1)
-    expect((await warned).message).toContain('could not be given back')
-  })
-
   test('a deadlock that the work has caught is another attempt all the same', async () => {
     const before = Number(await seen())
     let attempts = 0

@@ -1,0 +1,69 @@
+import mysql from 'mysql2/promise'
+import pg from 'pg'
+import { expect, test } from 'vitest'
+
+import { LockUsageError } from '../../src/core/errors.ts'
+import { createLocks as mysqlLocks } from '../../src/entries/mysql2.ts'
+import { createLocks as pgLocks } from '../../src/entries/pg.ts'
+import { describeEngines } from '../engines/use.ts'
+import { caught } from '../entries/stage.ts'
+
+interface Lent {
+  readonly query: (text: string) => Promise<unknown>
+  readonly release: () => void
+}
+
+/** A pool of one connection, and locks on it. */
+interface Subject {
+  readonly pool: { readonly query: (text: string) => Promise<unknown>; readonly end: () => Promise<unknown> }
+  readonly transaction: (work: (tx: Lent) => Promise<unknown>) => Promise<unknown>
+}
+
+function onPg(connectionString: string): Subject {
+  const pool = new pg.Pool({ connectionString, max: 1 })
+  const locks = pgLocks(pool)
+  return { pool, transaction: (work) => locks.transaction(work) }
+}
+
+function onMysql(uri: string): Subject {
+  const pool = mysql.createPool({ uri, connectionLimit: 1 })
+  const locks = mysqlLocks(pool)
+  return { pool, transaction: (work) => locks.transaction(work) }
+}
+
+describeEngines(
+  (context) => {
+    const open = (): Subject => (context.name === 'postgres' ? onPg : onMysql)(context.engine.server.url)
+
+    test('a body that gives its connection back, as users of pools do, is refused, and nobody else gets it', async () => {
+      const { pool, transaction } = open()
+      await pool.query('create table released (id integer)')
+      let bystander: Promise<unknown> | undefined
+      const call = transaction(async (tx) => {
+        try {
+          await tx.query('insert into released values (1)')
+          bystander = pool.query('insert into released values (2)')
+        } finally {
+          tx.release()
+        }
+      })
+      expect(await caught(call)).toBeInstanceOf(LockUsageError)
+      await bystander
+      const rows = JSON.stringify(await pool.query('select id from released'))
+      expect([rows.includes('"id":1'), rows.includes('"id":2')]).toEqual([false, true])
+      await pool.end()
+    })
+
+    test("a connection that is given back late, when it is somebody else's, stays theirs", async () => {
+      const { pool, transaction } = open()
+      let late: Lent | undefined
+      await transaction(async (tx) => void (late = tx))
+      await transaction(async (tx) => {
+        expect(() => late?.release()).toThrow(LockUsageError)
+        await tx.query('select 1')
+      })
+      await pool.end()
+    })
+  },
+  { only: ['postgres', 'mysql', 'mariadb'] },
+)
