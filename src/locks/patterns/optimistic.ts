@@ -1,8 +1,9 @@
 import { LockUsageError, RetryableTransactionError } from '../../core/errors.ts'
-import type { Row, Statement } from '../../core/statement.ts'
+import type { Row } from '../../core/statement.ts'
 import type { Changes } from '../../dialects/claim.ts'
 import type { VersionedRow } from '../../dialects/optimistic.ts'
 import { readFailure } from '../failure.ts'
+import { sendTogether } from '../send-together.ts'
 import type { TransactionOptions } from '../transaction/options.ts'
 import type { OpenTransaction } from '../port.ts'
 import {
@@ -74,9 +75,7 @@ async function change(
   if (open.access === 'read-only')
     throw new LockUsageError('access', 'a transaction that only reads cannot change a row')
   const { statements, count } = open.dialect.optimistic.change(row, { expected, set })
-  let rows: readonly Row[] = []
-  for (const statement of statements) rows = await send(open, statement)
-  const changed = count(rows)
+  const changed = count(await answerOf(open, sendTogether(open.session, statements)))
   if (changed === 1) return expected + 1
   if (changed > 1) throw notOne(row, changed)
   await read(open, row)
@@ -87,7 +86,7 @@ async function change(
 }
 
 async function read(open: OpenTransaction<unknown>, row: VersionedRow): Promise<readonly [Row, number]> {
-  const rows = await send(open, open.dialect.optimistic.read(row))
+  const rows = await answerOf(open, open.session.run(open.dialect.optimistic.read(row)))
   const [found] = rows
   if (found === undefined) throw new LockUsageError('key', `there is no row ${describeRow(row)}`)
   if (rows.length > 1) throw notOne(row, rows.length)
@@ -98,11 +97,11 @@ function notOne(row: VersionedRow, count: number): LockUsageError {
   return new LockUsageError('key', `${describeRow(row)} is ${count} rows: name one by its key`)
 }
 
-async function send(
-  { session, dialect }: OpenTransaction<unknown>,
-  statement: Statement,
+function answerOf(
+  { dialect }: OpenTransaction<unknown>,
+  sent: Promise<readonly Row[]>,
 ): Promise<readonly Row[]> {
-  return session.run(statement).catch((error: unknown) => {
+  return sent.catch((error: unknown) => {
     throw readFailure(error, dialect).error
   })
 }

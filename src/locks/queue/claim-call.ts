@@ -4,7 +4,6 @@ import { isRetryable } from '../../core/error-kind.ts'
 import { LockError, LockUsageError } from '../../core/errors.ts'
 import { graceMs } from '../../core/grace.ts'
 import type { Session } from '../../core/session.ts'
-import type { Row, Statement } from '../../core/statement.ts'
 import type { Counted } from '../../dialects/claim.ts'
 import { readFailure, type Failure } from '../failure.ts'
 import { takeTurn } from '../lane.ts'
@@ -14,6 +13,7 @@ import type { Port, Server } from '../port.ts'
 import type { Queue } from './queue-definition.ts'
 import { columnsOf } from './queue.ts'
 import { sessionEnd } from '../session-end.ts'
+import { sendTogether } from '../send-together.ts'
 
 /** How long a call that loses against others is repeated. */
 const patienceMs = 20_000
@@ -115,14 +115,7 @@ function misfit(
   )
 }
 
-/** Sends one after another; the rows of the last one. */
-async function sendAll(session: Session, statements: readonly Statement[]): Promise<readonly Row[]> {
-  let rows: readonly Row[] = []
-  for (const statement of statements) rows = await session.run(statement)
-  return rows
-}
-
 /** How many rows the statements have changed. */
 export async function sendCounted(session: Session, { statements, count }: Counted): Promise<number> {
-  return count(await sendAll(session, statements))
+  return count(await sendTogether(session, statements))
 }
