@@ -41,3 +41,21 @@ export const poolSize = 2
 export function hideTx<Tx>(way: Way<Tx>): Way {
   return way as unknown as Way
 }
+
+/** What every driver of a database without a server can do. */
+export const embedded: Abilities = {
+  words: ['commit', 'rollback', 'begin'],
+  isolations: [],
+  canKill: false,
+  canStream: false,
+  canDerive: false,
+  canSkip: false,
+}
+
+/** What every driver of an SQL server can do. */
+export const ofServer: Abilities = {
+  ...embedded,
+  isolations: ['read committed', 'repeatable read', 'serializable'],
+  canKill: true,
+  canSkip: true,
+}

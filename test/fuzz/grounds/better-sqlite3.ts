@@ -2,7 +2,7 @@ import Database from 'better-sqlite3'
 
 import { sqlOnly } from '../../../src/adapters/statement-kind.ts'
 import { createLocks } from '../../../src/entries/better-sqlite3.ts'
-import { hideTx, type Ground, type Way } from '../ground.ts'
+import { embedded, hideTx, type Ground, type Way } from '../ground.ts'
 
 function groundOn(
   source: Database.Database | (() => Database.Database),
@@ -10,12 +10,7 @@ function groundOn(
 ): Ground<Database.Database> {
   const locks = createLocks(source)
   return {
-    words: ['commit', 'rollback', 'begin'],
-    isolations: [],
-    canKill: false,
-    canStream: false,
-    canDerive: false,
-    canSkip: false,
+    ...embedded,
     locks,
     rows: (tx, { row, wait, ...lock }) =>
       locks.rows(

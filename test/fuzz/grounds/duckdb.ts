@@ -3,19 +3,14 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { sqlOnly } from '../../../src/adapters/statement-kind.ts'
 import { createLocks } from '../../../src/entries/duckdb.ts'
 import { loadDuckdb } from '../../engines/duckdb-driver.ts'
-import { hideTx, type Ground, type Way } from '../ground.ts'
+import { embedded, hideTx, type Ground, type Way } from '../ground.ts'
 
 async function open(url: string): Promise<Ground<DuckDBConnection>> {
   const { DuckDBInstance } = await loadDuckdb()
   // the instance of the cache is the engine's own, which closes it
   const locks = createLocks(await DuckDBInstance.fromCache(url))
   return {
-    words: ['commit', 'rollback', 'begin'],
-    isolations: [],
-    canKill: false,
-    canStream: false,
-    canDerive: false,
-    canSkip: false,
+    ...embedded,
     locks,
     rows: (tx, { row, wait, ...lock }) =>
       locks.rows(

@@ -3,7 +3,7 @@ import { CompiledQuery, Kysely, sql, type KyselyPlugin, type Transaction } from 
 import { sqlOnly } from '../../../src/adapters/statement-kind.ts'
 import { createLocks } from '../../../src/entries/kysely.ts'
 import { dialects, type ServerName } from '../../entries/kysely-dialects.ts'
-import { hideTx, type Ground, type Way } from '../ground.ts'
+import { embedded, hideTx, ofServer, type Ground, type Way } from '../ground.ts'
 import { mysqlSettings } from './mysql2.ts'
 import { postgresSettings } from './pg.ts'
 
@@ -39,12 +39,10 @@ async function open(url: string, engine: string): Promise<Ground<Tx>> {
       .execute((one) => one.executeQuery<{ line: string }>(CompiledQuery.raw(settings[name] ?? '')))
       .then(({ rows }) => String(rows[0]?.line), String)
   return {
-    words: ['commit', 'rollback', 'begin'],
-    isolations: isServer ? ['read committed', 'repeatable read', 'serializable'] : [],
+    ...(isServer ? ofServer : embedded),
     canKill: false,
     canStream: name === 'mysql' || name === 'mariadb',
     canDerive: true,
-    canSkip: isServer,
     locks,
     rows: (tx, { row, wait, ...lock }) =>
       locks.rows(tx, tx.selectFrom('spot').selectAll().where('id', '=', row), {

@@ -1,7 +1,7 @@
 import { MongoClient, type ClientSession, type Db } from 'mongodb'
 
 import { createLocks, type MongodbTransaction } from '../../../src/entries/mongodb.ts'
-import { hideTx, poolSize, type Ground, type Way } from '../ground.ts'
+import { embedded, hideTx, poolSize, type Ground, type Way } from '../ground.ts'
 
 type Tx = MongodbTransaction<ClientSession, Db>
 
@@ -9,12 +9,8 @@ async function open(url: string): Promise<Ground<Tx>> {
   const client = await new MongoClient(url, { maxPoolSize: poolSize }).connect()
   const locks = createLocks(client)
   return {
+    ...embedded,
     words: ['commit', 'rollback'],
-    isolations: [],
-    canKill: false,
-    canStream: false,
-    canDerive: false,
-    canSkip: false,
     locks,
     rows: (tx, { row, wait, ...lock }) =>
       locks.rows(

@@ -2,7 +2,7 @@ import mysql from 'mysql2/promise'
 
 import { sqlOnly } from '../../../src/adapters/statement-kind.ts'
 import { createLocks } from '../../../src/entries/mysql2.ts'
-import { hideTx, poolSize, type Ground, type Way } from '../ground.ts'
+import { hideTx, ofServer, poolSize, type Ground, type Way } from '../ground.ts'
 
 /** What is the same on every clean connection. */
 export function mysqlSettings(engine: string): string {
@@ -25,12 +25,7 @@ async function open(url: string, engine: string): Promise<Ground<mysql.PoolConne
     }
   }
   return {
-    words: ['commit', 'rollback', 'begin'],
-    isolations: ['read committed', 'repeatable read', 'serializable'],
-    canKill: true,
-    canStream: false,
-    canDerive: false,
-    canSkip: true,
+    ...ofServer,
     locks,
     rows: (tx, { row, ...lock }) => locks.rows(tx, { table: 'spot', key: { id: row } }, lock),
     send: (tx, statement) => tx.query(sqlOnly(statement).sql),

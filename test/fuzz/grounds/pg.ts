@@ -2,7 +2,7 @@ import pg from 'pg'
 
 import { createLocks } from '../../../src/entries/pg.ts'
 import { sqlOnly } from '../../../src/adapters/statement-kind.ts'
-import { hideTx, poolSize, type Ground, type Way } from '../ground.ts'
+import { hideTx, ofServer, poolSize, type Ground, type Way } from '../ground.ts'
 
 /** What is the same on every clean connection. `now()` is older than its statement in a transaction that was open before. */
 export const postgresSettings = `
@@ -30,12 +30,7 @@ export function groundOn(pool: pg.Pool, pipeline: boolean): Ground<pg.PoolClient
     }
   }
   return {
-    words: ['commit', 'rollback', 'begin'],
-    isolations: ['read committed', 'repeatable read', 'serializable'],
-    canKill: true,
-    canStream: false,
-    canDerive: false,
-    canSkip: true,
+    ...ofServer,
     locks,
     rows: (tx, { row, ...lock }) => locks.rows(tx, { table: 'spot', key: { id: row } }, lock),
     send: (tx, statement) => tx.query(sqlOnly(statement).sql),
