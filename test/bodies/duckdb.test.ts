@@ -1,9 +1,10 @@
-import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { LockUsageError, RetryableTransactionError } from '../../src/core/errors.ts'
 import { createLocks } from '../../src/entries/duckdb.ts'
 import type { Locks } from '../../src/locks.ts'
+import { loadDuckdb } from '../engines/duckdb-driver.ts'
 import { describeEngines, type EngineContext } from '../engines/use.ts'
 import { caught, gate } from '../entries/stage.ts'
 
@@ -18,7 +19,7 @@ function specs(context: EngineContext): void {
   let locks: Locks<DuckDBConnection, 'duckdb'>
   let outside: DuckDBConnection
   beforeAll(async () => {
-    instance = await DuckDBInstance.fromCache(context.engine.server.url)
+    instance = await (await loadDuckdb()).DuckDBInstance.fromCache(context.engine.server.url)
     locks = createLocks(instance)
   })
   beforeEach(async () => {

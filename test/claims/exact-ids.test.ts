@@ -1,4 +1,4 @@
-import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import Database from 'better-sqlite3'
 import { Kysely, SqliteDialect } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -8,6 +8,7 @@ import { createLocks } from '../../src/entries/better-sqlite3.ts'
 import { createLocks as createDuckdb } from '../../src/entries/duckdb.ts'
 import { createLocks as createKysely } from '../../src/entries/kysely.ts'
 import { queue } from '../../src/locks/queue/queue.ts'
+import { loadDuckdb } from '../engines/duckdb-driver.ts'
 import { describeEngines, type EngineContext } from '../engines/use.ts'
 import { caught } from '../entries/stage.ts'
 
@@ -102,7 +103,7 @@ function onDuckdb(context: EngineContext): void {
   let instance: DuckDBInstance
   let outside: DuckDBConnection
   beforeAll(async () => {
-    instance = await DuckDBInstance.fromCache(context.engine.server.url)
+    instance = await (await loadDuckdb()).DuckDBInstance.fromCache(context.engine.server.url)
     outside = await instance.connect()
   })
   afterAll(() => outside.disconnectSync())

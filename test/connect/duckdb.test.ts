@@ -3,15 +3,16 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-import { DuckDBInstance } from '@duckdb/node-api'
 import { expect, test } from 'vitest'
 
+import { loadDuckdb } from '../engines/duckdb-driver.ts'
 import { describeEngines } from '../engines/use.ts'
 
 describeEngines(
   ({ server }) => {
     test('a pool can be closed while connections are being made, which are ended when they come', async () => {
       const file = join(server.url, 'closed-while-opening.duckdb')
+      const { DuckDBInstance } = await loadDuckdb()
       const instance = await DuckDBInstance.create(file)
       instance.closeSync()
       // in a process of its own: DuckDB crashes it when the instance goes away under a connection
