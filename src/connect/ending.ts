@@ -19,8 +19,9 @@ export function endable<Tx extends object>(sessions: Sessions<Tx>, end: () => Pr
       ...sessions,
       open: async () => {
         // after the end the driver says in its own words that there is no connection to be had
+        const isLate = closing !== undefined
         const session = await sessions.open()
-        if (closing !== undefined) {
+        if (closing !== undefined && !isLate) {
           const why = closed()
           await session.destroy(why)
           throw why
