@@ -4,6 +4,7 @@ import { cp, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 
+import { requiredEngines } from '../../test/engines/start-engines.ts'
 import type { InstalledNode } from './install.ts'
 
 /** What depends on Node: what drivers and the library do to each other, the package as it is published. */
@@ -25,7 +26,7 @@ export async function runOn({ title, project, node }: Run): Promise<boolean> {
     // a copy: packages are looked for beside the file that imports them, and those of the project are another Node's
     await cp(project, folder, { recursive: true, filter: (path) => !isMade(path) })
     await symlink(node.modules, join(folder, 'node_modules'))
-    const env = { ...node.env, ...(await enginesFor(node.env)) }
+    const env = { ...node.env, ...(await enginesUsed()) }
     const report = join(folder, 'report.json')
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
     const passed = [
@@ -45,8 +46,8 @@ function isMade(path: string): boolean {
 }
 
 /** Of the engines that must run, those that are used here must. */
-async function enginesFor({ HOLDFAST_REQUIRE = '' }: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
-  const required = HOLDFAST_REQUIRE.split(',').filter((name) => engines.includes(name))
+async function enginesUsed(): Promise<NodeJS.ProcessEnv> {
+  const required = (await requiredEngines()).filter((name) => engines.includes(name))
   return { HOLDFAST_ENGINES: engines.join(','), HOLDFAST_REQUIRE: required.join(',') }
 }
 
