@@ -20,14 +20,20 @@ export async function loadEngine(name: string): Promise<EngineKind> {
   return module.default
 }
 
-/** The engines that a variable of the environment names, or `undefined` when it is not set. */
+/** The engines that a variable of the environment names, or `undefined` when it is not set, or empty. */
 export async function namedIn(variable: string): Promise<readonly string[] | undefined> {
-  const names = process.env[variable]
-    ?.split(',')
+  const text = process.env[variable] ?? ''
+  if (text === '') return undefined
+  const names = text
+    .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '')
-  if (names === undefined || names.length === 0) return undefined
   const known = await engineNames()
+  if (names.length === 0) {
+    throw new Error(
+      `${variable} is ${JSON.stringify(text)}, which names none; the engines are ${known.join(', ')}`,
+    )
+  }
   const unknown = names.filter((name) => !known.includes(name))
   if (unknown.length > 0) {
     throw new Error(`${variable} names ${unknown.join(', ')}; the engines are ${known.join(', ')}`)

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { EngineKind, Origin, Source, StartedServer } from './engine.ts'
 import { namedIn } from './engine-list.ts'
 import { describeRefusals, startEngine } from './sources.ts'
-import { checkRequired, report, startNamed } from './start-engines.ts'
+import { checkRequired, report, requiredEngines, startNamed } from './start-engines.ts'
 import { urlSource } from './url-source.ts'
 
 beforeEach(() => vi.stubEnv('HOLDFAST_ORIGIN', ''))
@@ -54,6 +54,18 @@ test('a name that no engine has is an error that lists the engines', async () =>
   await expect(namedIn('HOLDFAST_REQUIRE')).rejects.toThrow(
     /HOLDFAST_REQUIRE names oracle; the engines are .*postgres/,
   )
+})
+
+test.each([',', ' ', ' , ,'])('a list of engines that is %j and names none is a mistake', async (text) => {
+  vi.stubEnv('HOLDFAST_REQUIRE', text)
+  await expect(requiredEngines()).rejects.toThrow(
+    `HOLDFAST_REQUIRE is ${JSON.stringify(text)}, which names none; the engines are duckdb, `,
+  )
+})
+
+test.each(['', undefined])('a list of engines that is %j asks for nothing', async (text) => {
+  vi.stubEnv('HOLDFAST_REQUIRE', text)
+  expect(await requiredEngines()).toEqual([])
 })
 
 test('a required engine that is missing fails the run with its name and every reason', async () => {
