@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 
 import { messageOf } from '../test/engines/run-command.ts'
+import { readWords } from './command-line.ts'
 import { installNode } from './other-nodes/install.ts'
 import { chosenReleases, type Release } from './other-nodes/release.ts'
 import { runOn } from './other-nodes/run.ts'
@@ -39,7 +40,8 @@ async function tryOn(release: Release): Promise<Outcome> {
 }
 
 const outcomes: Outcome[] = []
-for (const release of chosenReleases(process.argv.slice(2), process.versions.node)) {
+const chosen = readWords(() => chosenReleases(process.argv.slice(2), process.versions.node))
+for (const release of chosen) {
   outcomes.push(await tryOn(release))
 }
 console.log(`\n${outcomes.map(({ line }) => line).join('\n')}`)

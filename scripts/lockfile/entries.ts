@@ -90,3 +90,17 @@ export function entriesWithAddress({ packages }: Lockfile): readonly string[] {
     .filter(([, { resolved }]) => resolved?.startsWith('http'))
     .map(([path]) => path)
 }
+
+/** Packages whose checksum is none: npm would accept whatever it is given, or refuse what is right. */
+export function entriesWithBadChecksum({ packages }: Lockfile): readonly string[] {
+  return Object.entries(packages)
+    .filter(([, { integrity }]) => integrity !== undefined && !isChecksum(integrity))
+    .map(([path]) => path)
+}
+
+/** As the registry writes it: the 64 bytes of a SHA-512, in base64. */
+function isChecksum(text: string): boolean {
+  const [, digest = ''] = /^sha512-(.+)$/.exec(text) ?? []
+  const bytes = Buffer.from(digest, 'base64')
+  return bytes.length === 64 && bytes.toString('base64') === digest
+}

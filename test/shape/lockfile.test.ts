@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 import {
   entriesWithAddress,
+  entriesWithBadChecksum,
   missingEntries,
   unseenEntries,
   type LockEntry,
@@ -34,6 +35,27 @@ describe('a package that nobody has seen', () => {
   })
 })
 
+const digest = (bytes: number): string => Buffer.alloc(bytes, 7).toString('base64')
+
+test.each([
+  '',
+  'nonsense',
+  `sha512-${digest(63)}`,
+  `sha512-${digest(65)}`,
+  `sha512-${digest(64)} `,
+  `sha512-${digest(64).slice(0, -2)}`,
+  `sha512-!${digest(64).slice(1)}`,
+  `sha1-${digest(20)}`,
+])('a checksum that is none is refused: %j', (integrity) => {
+  const packages = { '': {}, 'node_modules/a': { integrity }, 'node_modules/b': {} }
+  expect(entriesWithBadChecksum({ packages })).toEqual(['node_modules/a'])
+})
+
+test('a checksum of 64 bytes is one', () => {
+  const packages = { 'node_modules/a': { integrity: `sha512-${digest(64)}` } }
+  expect(entriesWithBadChecksum({ packages })).toEqual([])
+})
+
 test('an optional package without an entry gets one for the platform in its name', () => {
   const packages = { 'node_modules/a': { optionalDependencies: { '@a/linux-arm64-gnu': '1.2.3' } } }
   expect([...missingEntries({ packages })]).toEqual([
@@ -49,5 +71,6 @@ test.each(['package-lock.json', 'bench/package-lock.json'])('%s is whole', async
   const lockfile = JSON.parse(await readFile(file, 'utf8')) as Parameters<typeof unseenEntries>[0]
   expect(unseenEntries(lockfile)).toEqual([])
   expect(entriesWithAddress(lockfile)).toEqual([])
+  expect(entriesWithBadChecksum(lockfile)).toEqual([])
   expect([...missingEntries(lockfile).keys()]).toEqual([])
 })
