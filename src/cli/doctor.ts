@@ -28,7 +28,7 @@ export const doctor: Command = {
     } catch (error) {
       if (call.terminal.signal.aborted)
         return { text: 'doctor: interrupted\n', exitCode: exitCodes.interrupted }
-      return unreachable('doctor', error)
+      return unreachable('doctor', url, error)
     }
   },
 }

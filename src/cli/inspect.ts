@@ -36,7 +36,7 @@ export const inspect: Command = {
         await open.close()
       }
     } catch (error) {
-      if (!call.terminal.signal.aborted) return unreachable('inspect', error)
+      if (!call.terminal.signal.aborted) return unreachable('inspect', url, error)
       // to interrupt is how a watch ends
       return call.flag('watch')
         ? { text: '', exitCode: exitCodes.ok }

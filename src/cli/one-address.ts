@@ -1,5 +1,5 @@
 import { classifyError } from '../classify.ts'
-import { ConnectError } from '../connect/open.ts'
+import { ConnectError, describeAddress } from '../connect/open.ts'
 import { LockUsageError } from '../core/errors.ts'
 import { CliUsageError, exitCodes, type Outcome } from './command.ts'
 
@@ -11,9 +11,14 @@ export function oneAddress(command: string, [url, ...rest]: readonly string[]): 
 }
 
 /** How a command ends whose database cannot be reached, or no longer. What is anything else is thrown again. */
-export function unreachable(command: string, error: unknown): Outcome {
-  const isLost = classifyError(error).kind === 'connection-lost'
-  if (!isLost && !(error instanceof ConnectError) && !(error instanceof LockUsageError)) throw error
-  const what = isLost ? 'the database can no longer be reached' : (error as Error).message
-  return { text: `${command}: ${what}\n`, exitCode: exitCodes.unreachable }
+export function unreachable(command: string, url: string, error: unknown): Outcome {
+  return { text: `${command}: ${reasonOf(url, error)}\n`, exitCode: exitCodes.unreachable }
+}
+
+function reasonOf(url: string, error: unknown): string {
+  // first: an address that was never reached says so itself, and its cause is a connection that is not there, too
+  if (error instanceof ConnectError || error instanceof LockUsageError) return error.message
+  if (classifyError(error).kind === 'connection-lost')
+    return `${describeAddress(url)} can no longer be reached`
+  throw error
 }

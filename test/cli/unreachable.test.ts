@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+
+import { runCli } from '../../src/cli/run.ts'
+import { describeEngines, startPrivate, startsServers } from '../engines/use.ts'
+import { cli } from './terminal.ts'
+
+test.each(
+  ['doctor', 'inspect'].flatMap((command) =>
+    ['postgres', 'mysql', 'mongodb', 'sqlserver'].map((protocol) => [command, protocol] as const),
+  ),
+)('%s names an address that was never reached, without its secret: %s', async (command, protocol) => {
+  const { text, exitCode } = await cli([command, `${protocol}://me:hidden@127.0.0.1:1/app`])
+  expect(text).toMatch(new RegExp(`^${command}: cannot reach ${protocol}://127\\.0\\.0\\.1:1/app: .+\\n$`))
+  expect(text).not.toContain('no longer')
+  expect(text).not.toContain('hidden')
+  expect(exitCode).toBe(3)
+})
+
+describeEngines(
+  ({ name }) => {
+    test('inspect --watch names the address of a server that is gone', startsServers, async ({ skip }) => {
+      const own = await startPrivate(name)
+      if ('unavailable' in own) return skip(own.unavailable)
+      const { host } = new URL(own.server.url)
+      let gone: Promise<void> | undefined
+      const { text, exitCode } = await runCli(['inspect', '--watch', '--every', '10', own.server.url], {
+        write: () => void (gone ??= own.stop()),
+        progress: () => {},
+        isInteractive: false,
+        isScreen: false,
+        hasColour: false,
+        columns: 100,
+        signal: new AbortController().signal,
+      })
+      await gone
+      expect(text).toBe(`inspect: postgres://${host}/postgres can no longer be reached\n`)
+      expect(exitCode).toBe(3)
+    })
+  },
+  { only: ['postgres'] },
+)
