@@ -1,3 +1,4 @@
+import { holdfastVersion } from '../conformance/version.ts'
 import { parseCall } from './call.ts'
 import { CliUsageError, exitCodes, type Outcome, type Terminal } from './command.ts'
 import { commands } from './commands.ts'
@@ -5,22 +6,25 @@ import { usageOf, usageOfCommand } from './usage.ts'
 
 /** Does what a command line asks for, without the name of the program. */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<Outcome> {
-  const [name, ...rest] = args
+  const [first] = args
+  if (first === '--version' || first === '-v') return { text: `${holdfastVersion}\n`, exitCode: exitCodes.ok }
+  const isHelp = first === 'help' || args.includes('--help') || args.includes('-h')
+  const [name, ...rest] = first === 'help' ? args.slice(1) : args
   const command = commands.find((one) => one.name === name)
-  if (args.includes('--help') || args.includes('-h')) {
-    return {
-      text: command === undefined ? usageOf(commands) : usageOfCommand(command),
-      exitCode: exitCodes.ok,
-    }
-  }
+  const usage = command === undefined ? usageOf(commands) : usageOfCommand(command)
   try {
+    if (isHelp && (command !== undefined || !isWord(name))) return { text: usage, exitCode: exitCodes.ok }
     if (command === undefined) throw new CliUsageError(unknownCommand(name))
     return await command.run(parseCall(command, rest, terminal))
   } catch (error) {
     if (!isUsageError(error)) throw error
-    const usage = command === undefined ? usageOf(commands) : usageOfCommand(command)
     return { text: `${error.message}\n\n${usage}`, exitCode: exitCodes.usage }
   }
+}
+
+/** Whether it is there, and no option. */
+function isWord(text: string | undefined): boolean {
+  return text !== undefined && !text.startsWith('-')
 }
 
 function unknownCommand(name: string | undefined): string {

@@ -7,7 +7,8 @@ export function usageOf(commands: readonly Command[]): string {
     'Usage:',
     ...table(lines),
     '',
-    'holdfast <command> --help shows the options of a command.',
+    'holdfast help <command>, or holdfast <command> --help, shows the options of a command.',
+    'holdfast --version shows the version of the package.',
     '',
   ].join('\n')
 }

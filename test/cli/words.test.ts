@@ -1,0 +1,43 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+
+import { expect, test } from 'vitest'
+
+import { buildCli } from './built.ts'
+import { cli } from './terminal.ts'
+
+const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  readonly version: string
+}
+
+test.each(['--version', '-v'])('%s prints the version of the package', async (word) => {
+  expect(await cli([word])).toMatchObject({ output: `${version}\n`, exitCode: 0 })
+})
+
+test('the program as it is published knows its version, too', { timeout: 120_000 }, async () => {
+  const { program, remove } = await buildCli()
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, [program, '--version'])
+    expect(stdout).toBe(`${version}\n`)
+  } finally {
+    await remove()
+  }
+})
+
+test('help is --help', async () => {
+  const all = await cli(['--help'])
+  expect(all.output).toMatch(/^Usage:\n {2}holdfast verify /)
+  expect(await cli(['help'])).toEqual(all)
+  expect(all.output).toContain('holdfast --version')
+})
+
+test('help with the name of a command is that of the command', async () => {
+  expect(await cli(['help', 'doctor'])).toEqual(await cli(['doctor', '--help']))
+})
+
+test('help for what is no command says so', async () => {
+  const { text, exitCode } = await cli(['help', 'docter'])
+  expect(text).toMatch(/^holdfast: "docter" is no command\n\nUsage:/)
+  expect(exitCode).toBe(2)
+})
