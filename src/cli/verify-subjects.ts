@@ -10,29 +10,39 @@ export interface NoSubject {
   readonly error: string
 }
 
-/** Makes a database when its turn has come. */
-export type OpenSubject = () => Promise<ScratchSubject | NoSubject>
+/** A database that waits for its turn. */
+export interface Candidate {
+  readonly title: string
+  /** Makes it, when its turn has come. */
+  readonly open: () => Promise<ScratchSubject | NoSubject>
+  /** Removes what was made already, when its turn does not come. */
+  readonly discard: () => Promise<void>
+}
 
-export interface Subjects {
-  readonly open: readonly OpenSubject[]
+export interface Candidates {
+  readonly candidates: readonly Candidate[]
   /** How to see more databases, in one line. */
   readonly advice?: string
 }
 
 /** What the laws are to be run on: servers by their addresses, or whatever this machine has without a server. */
-export async function subjectsFor(
+export async function candidatesFor(
   urls: readonly string[],
   useEmpty: boolean,
   terminal: Terminal,
-): Promise<Subjects> {
-  if (urls.length > 0) return { open: urls.map((url) => () => openAddress(url, useEmpty)) }
+): Promise<Candidates> {
+  if (urls.length > 0) return { candidates: urls.map((url) => candidateAt(url, useEmpty)) }
   if (useEmpty) throw new CliUsageError('--use-empty: give the address of an empty database')
-  const { subjects, leftOut } = await openEmbedded({ onProgress: (line) => terminal.progress(`${line}\n`) })
+  const { subjects, leftOut, notBegun } = await openEmbedded({
+    onProgress: (line) => terminal.progress(`${line}\n`),
+    signal: terminal.signal,
+  })
   const advice = adviceFor(leftOut.flatMap(({ missing }) => missing))
-  if (subjects.length > 0) return { open: subjects.map((subject) => async () => subject), advice }
+  const candidates = [...subjects.map(made), ...notBegun.map((title) => never(title, 'interrupted'))]
+  if (candidates.length > 0) return { candidates, advice }
   const reasons = leftOut.map(({ title, reason }) => `${title}: ${reason}`)
   const error = `no embedded engine can be had here: ${reasons.join('; ')}`
-  return { open: [async () => ({ title: 'embedded engines', error })], advice }
+  return { candidates: [never('embedded engines', error)], advice }
 }
 
 function adviceFor(packages: readonly string[]): string {
@@ -42,11 +52,26 @@ function adviceFor(packages: readonly string[]): string {
     : `For more databases: npm install --save-dev ${packages.join(' ')}; or name a server: ${server}`
 }
 
-async function openAddress(url: string, useEmpty: boolean): Promise<ScratchSubject | NoSubject> {
-  try {
-    return await openScratch(url, { useEmpty })
-  } catch (error) {
-    if (!(error instanceof ConnectError)) throw error
-    return { title: describeAddress(url), error: error.message }
+function made(subject: ScratchSubject): Candidate {
+  return { title: subject.title, open: async () => subject, discard: subject.drop }
+}
+
+function never(title: string, error: string): Candidate {
+  return { title, open: async () => ({ title, error }), discard: async () => {} }
+}
+
+function candidateAt(url: string, useEmpty: boolean): Candidate {
+  const title = describeAddress(url)
+  return {
+    title,
+    open: async () => {
+      try {
+        return await openScratch(url, { useEmpty })
+      } catch (error) {
+        if (!(error instanceof ConnectError)) throw error
+        return { title, error: error.message }
+      }
+    },
+    discard: async () => {},
   }
 }

@@ -7,7 +7,7 @@ import { hasBroken, randomSeed, verifySubject, type VerifyProgress } from '../co
 import { holdfastVersion } from '../conformance/version.ts'
 import { laws } from '../conformance/laws.ts'
 import { CliUsageError, exitCodes, type Command, type Outcome, type Terminal } from './command.ts'
-import { subjectsFor, type OpenSubject } from './verify-subjects.ts'
+import { candidatesFor, type Candidate } from './verify-subjects.ts'
 import { readVerifyOptions, verifyOptions, type ReportOutput, type VerifyRequest } from './verify-options.ts'
 
 /** Runs the laws on databases that are made for it, and says what each lock is worth there. */
@@ -21,8 +21,8 @@ export const verify: Command = {
     const request = readVerifyOptions(call)
     const { terminal } = call
     await checkWritable(request.outputs)
-    const { open, advice } = await subjectsFor(call.positionals, request.useEmpty, terminal)
-    const report = await verifyAll(open, request, terminal)
+    const { candidates, advice } = await candidatesFor(call.positionals, request.useEmpty, terminal)
+    const report = await verifyAll(candidates, request, terminal)
     await writeReports(report, request.outputs, terminal)
     if (advice !== undefined) terminal.progress(`${advice}\n`)
     return outcomeOf(report, terminal)
@@ -30,24 +30,40 @@ export const verify: Command = {
 }
 
 async function verifyAll(
-  subjects: readonly OpenSubject[],
+  candidates: readonly Candidate[],
   request: VerifyRequest,
   terminal: Terminal,
 ): Promise<Report> {
   const began = performance.now()
   const startedAt = new Date().toISOString()
   const { seed = randomSeed() } = request
-  const tell = progressOf(terminal, subjects.length)
+  const tell = progressOf(terminal, candidates.length)
   const reports: SubjectReport[] = []
-  for (const open of subjects) {
-    const isOver = terminal.signal.aborted || (request.bail && reports.some(hasBroken))
-    const chosen = isOver ? [] : request.laws
-    const report = await verifyOne(open, { ...request, seed, laws: chosen }, { terminal, tell: tell.next() })
+  for (const candidate of candidates) {
+    const why = whyOver(reports, request, terminal)
+    const report =
+      why === undefined
+        ? await verifyOne(candidate, { ...request, seed }, { terminal, tell: tell.next() })
+        : await leaveOut(candidate, why)
     reports.push(report)
   }
   tell.end()
   const tookMs = Math.round(performance.now() - began)
   return { version: holdfastVersion, startedAt, tookMs, seed, subjects: reports }
+}
+
+/** Why no further database is begun; undefined while the run goes on. */
+function whyOver(
+  reports: readonly SubjectReport[],
+  { bail }: VerifyRequest,
+  { signal }: Terminal,
+): string | undefined {
+  if (signal.aborted) return 'interrupted'
+  return bail && reports.some(hasBroken) ? 'a law was broken, and --bail was given' : undefined
+}
+
+function leaveOut({ title, discard }: Candidate, why: string): Promise<SubjectReport> {
+  return afterwards({ ...nothingSeen(title), notBegun: true, error: `not begun: ${why}` }, discard)
 }
 
 interface Watching {
@@ -57,7 +73,7 @@ interface Watching {
 
 /** What was made for a subject is removed whatever happens. */
 async function verifyOne(
-  open: OpenSubject,
+  { open }: Candidate,
   { laws: chosen, repeat, timeoutMs, bail, seed }: VerifyRequest & { readonly seed: number },
   { terminal: { signal }, tell }: Watching,
 ): Promise<SubjectReport> {
@@ -69,10 +85,16 @@ async function verifyOne(
     report = await verifySubject(subject, options)
   } catch (error) {
     if (!signal.aborted) throw error
-    report = { ...nothingSeen(subject.title), adapter: subject.adapter, error: 'interrupted' }
+    const why = 'interrupted before all laws were run; those that were are not counted'
+    report = { ...nothingSeen(subject.title), adapter: subject.adapter, error: why }
   }
+  return afterwards(report, subject.drop)
+}
+
+/** The report, with what went wrong when the database was removed. */
+async function afterwards(report: SubjectReport, remove: () => Promise<void>): Promise<SubjectReport> {
   try {
-    await subject.drop()
+    await remove()
     return report
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error)

@@ -24,6 +24,8 @@ export interface SubjectReport {
   readonly matrix: readonly MatrixCell[]
   /** Why the laws could not be run, or not to their end. */
   readonly error?: string
+  /** The run ended before its turn came. */
+  readonly notBegun?: true
 }
 
 /**

@@ -9,12 +9,19 @@ export interface Printed extends Outcome {
 }
 
 /** Runs a command line in this process, on a screen that nobody watches. */
-export async function cli(args: readonly string[], signal = new AbortController().signal): Promise<Printed> {
+export async function cli(
+  args: readonly string[],
+  signal: AbortSignal = new AbortController().signal,
+  onProgress: (text: string) => void = () => {},
+): Promise<Printed> {
   let output = ''
   let progress = ''
   const outcome = await runCli(args, {
     write: (text) => void (output += text),
-    progress: (text) => void (progress += text),
+    progress: (text) => {
+      progress += text
+      onProgress(text)
+    },
     isInteractive: false,
     isScreen: false,
     hasColour: false,

@@ -87,6 +87,43 @@ describe('holdfast verify', { timeout: 120_000 }, () => {
     expect(exitCode).toBe(1)
   })
 
+  /** Runs laws on the embedded engines, and interrupts when this is said. */
+  const interrupted = (words: RegExp): ReturnType<typeof cli> => {
+    const interrupt = new AbortController()
+    return cli(['verify', '--law', 'R1', '--law', 'N1'], interrupt.signal, (text) => {
+      if (words.test(text)) interrupt.abort(new Error('interrupted'))
+    })
+  }
+
+  test('that is interrupted while it prepares says that no database was begun', async () => {
+    const { output, exitCode, progress } = await interrupted(/PostgreSQL is being set up/)
+    expect(output).toContain(
+      '0 laws on 3 databases: 0 hold, 0 broken, 0 refused, 0 not promised, 3 databases not begun;',
+    )
+    for (const name of ['SQLite', 'DuckDB', 'PostgreSQL'])
+      expect(output).toMatch(new RegExp(`^  ${name}, embedded, .*\\n    not begun: interrupted$`, 'm'))
+    expect(progress).not.toContain('is left out')
+    expect(exitCode).toBe(130)
+  })
+
+  test('that is interrupted later says which were done, and which were not', async () => {
+    const { output, exitCode } = await interrupted(/DuckDB, embedded.*: \w1/)
+    expect(output).toMatch(
+      /^2 laws on 3 databases: .*, 1 database not run to the end, 1 database not begun; took/m,
+    )
+    expect(output).toMatch(/^ {2}DuckDB, embedded.*\n {4}interrupted before all laws were run/m)
+    expect(output).toMatch(/^ {2}PostgreSQL, embedded.*\n {4}not begun: interrupted$/m)
+    expect(exitCode).toBe(130)
+  })
+
+  test('with --bail says which databases were not begun', async () => {
+    const { output, exitCode } = await cli(['verify', '--law', 'T1', '--timeout', '1', '--bail'])
+    expect(output).toContain('1 law on 3 databases: 0 hold, 1 broken')
+    expect(output).toContain(', 2 databases not begun;')
+    expect(output).toContain('not begun: a law was broken, and --bail was given')
+    expect(exitCode).toBe(1)
+  })
+
   test('lists the laws', async () => {
     const { output, exitCode } = await cli(['verify', '--list'])
     expect(output).toMatch(/^R1 +row-exclusive$/m)

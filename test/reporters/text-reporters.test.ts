@@ -75,6 +75,24 @@ describe('the terminal', () => {
     expect(matrix.slice(0, 20).filter((line) => line.length > 40)).toEqual([])
   })
 
+  test('counts what was not begun apart, and does not show it as if all was well', () => {
+    const subjects = peacefulSample.subjects.map((subject) => ({
+      ...subject,
+      error: 'not begun: interrupted',
+      notBegun: true as const,
+    }))
+    const report = { ...peacefulSample, subjects }
+    expect(reporters.terminal(report, plain)).toMatch(/ not promised, \d databases? not begun; took/)
+    const red = reporters
+      .terminal(report, { ...plain, hasColour: true })
+      .trimEnd()
+      .split('\n')
+      .at(-1)
+    expect(red).toContain('\u001b[31m')
+    expect(reporters.markdown(report, plain)).toMatch(/^# Holdfast: \d databases? not run to the end$/m)
+    expect(reporters.html(report, plain)).toContain('class="banner broken"')
+  })
+
   test('says nothing of broken or refused laws where there are none', () => {
     expect(reporters.terminal(peacefulSample, plain)).not.toMatch(/BROKEN \w+\.|Refused|Not run/)
   })

@@ -77,7 +77,7 @@ export function cellText({ state, held, broken }: MatrixCell): string {
 export const legend =
   'The number says how many laws hold; for BROKEN, how many of those that were run do not.'
 
-export type Counts = Readonly<Record<Verdict | 'laws' | 'notRun', number>>
+export type Counts = Readonly<Record<Verdict | 'laws' | 'notRun' | 'notBegun', number>>
 
 export function countsOf({ subjects }: Pick<Report, 'subjects'>): Counts {
   const results = subjects.flatMap((subject) => subject.results)
@@ -88,7 +88,8 @@ export function countsOf({ subjects }: Pick<Report, 'subjects'>): Counts {
     broken: count('broken'),
     refused: count('refused'),
     'not-promised': count('not-promised'),
-    notRun: subjects.filter(({ error }) => error !== undefined).length,
+    notRun: subjects.filter(({ error, notBegun }) => error !== undefined && notBegun !== true).length,
+    notBegun: subjects.filter(({ notBegun }) => notBegun === true).length,
   }
 }
 
@@ -101,6 +102,7 @@ export function summaryOf(report: Report): string {
     `${counts.refused} refused`,
     `${counts['not-promised']} not promised`,
     ...(counts.notRun === 0 ? [] : [`${amount(counts.notRun, 'database')} not run to the end`]),
+    ...(counts.notBegun === 0 ? [] : [`${amount(counts.notBegun, 'database')} not begun`]),
   ]
   return `${parts.join(', ')}; took ${showDuration(report.tookMs)}, seed ${report.seed}`
 }

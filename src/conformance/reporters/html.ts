@@ -25,7 +25,7 @@ import { visible } from './visible.ts'
  */
 export function html(report: Report): string {
   const subjects = subjectsOf(report)
-  const { broken, notRun } = countsOf(report)
+  const { broken, notRun, notBegun } = countsOf(report)
   const page = markup`<!doctype html>
 <html lang="en">
 <head>
@@ -38,7 +38,7 @@ export function html(report: Report): string {
 </head>
 <body>
 <h1>${titleOf(report)}</h1>
-<p class="banner ${broken + notRun > 0 ? 'broken' : 'holds'}">${summaryOf(report)}</p>
+<p class="banner ${broken + notRun + notBegun > 0 ? 'broken' : 'holds'}">${summaryOf(report)}</p>
 <p class="facts">Holdfast ${visible(report.version)} · ${visible(report.startedAt)} · seed ${report.seed}</p>
 ${matrix(report, subjects)}
 ${lawTable(subjects)}

@@ -34,9 +34,12 @@ export function markdown(report: Report): string {
 }
 
 export function titleOf(report: Report): string {
-  const { broken, notRun } = countsOf(report)
+  const { broken, notRun, notBegun } = countsOf(report)
+  const unfinished = notRun + notBegun
   if (broken > 0) return `Holdfast: ${amount(broken, 'law')} broken`
-  return notRun > 0 ? `Holdfast: ${amount(notRun, 'database')} not run to the end` : 'Holdfast: all laws hold'
+  return unfinished > 0
+    ? `Holdfast: ${amount(unfinished, 'database')} not run to the end`
+    : 'Holdfast: all laws hold'
 }
 
 function section(title: string, parts: readonly string[]): string {

@@ -106,8 +106,8 @@ function notRun(report: Report, columns: number, paint: Paint): readonly string[
 }
 
 function summary(report: Report, paint: Paint): string {
-  const { broken, notRun: failures } = countsOf(report)
-  return paint(broken + failures > 0 ? ['bold', 'red'] : ['bold', 'green'], summaryOf(report))
+  const { broken, notRun: failures, notBegun } = countsOf(report)
+  return paint(broken + failures + notBegun > 0 ? ['bold', 'red'] : ['bold', 'green'], summaryOf(report))
 }
 
 function indented(text: string, columns: number): readonly string[] {

@@ -27,15 +27,19 @@ export interface RunningProgram {
 const startMs = 60_000
 const stopMs = 10_000
 
-/** Runs a program to its end. Rejects with the last line it wrote when it fails. */
-export function run({ command, args, folder, env }: Program): Promise<void> {
+/** Runs a program to its end, which `signal` asks of it. Rejects with the last line it wrote when it fails. */
+export function run({ command, args, folder, env }: Program, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    execFile(command, [...args], { cwd: folder, env, timeout: startMs }, (error, stdout, stderr) => {
+    const options = { cwd: folder, env, timeout: startMs }
+    const child = execFile(command, [...args], options, (error, stdout, stderr) => {
+      signal?.removeEventListener('abort', stopIt)
       if (error === null) return resolve()
       const said = error.killed === true ? undefined : lastLine(`${stdout}\n${stderr}`)
       const words = said ?? (error.killed === true ? `it takes longer than ${startMs} ms` : error.message)
       reject(new Error(words, { cause: error }))
     })
+    const stopIt = (): void => void child.kill()
+    signal?.addEventListener('abort', stopIt, { once: true })
   })
 }
 

@@ -6,19 +6,19 @@ import { duckdb } from '../drivers/duckdb.ts'
 import { pg } from '../drivers/pg.ts'
 import { loadDriver } from '../load-module.ts'
 import { openScratch, subjectOn, type ScratchSubject } from '../scratch.ts'
+import type { Making } from './making.ts'
 import { buildNames, startPostgres } from './postgres.ts'
 import { inFolder } from './temporary-folder.ts'
-
-/** Is told what is being done, in a few words. */
-export type Tell = (words: string) => void
 
 /** A database that comes with npm packages, and needs no server of the user's. */
 export interface EmbeddedEngine {
   readonly title: string
+  /** What its subject is called. */
+  readonly subjectTitle: string
   /** What must be installed. */
   readonly packages: readonly string[]
   /** Rejects, with the reason, where it cannot be had. */
-  readonly open: (tell: Tell) => Promise<ScratchSubject>
+  readonly open: (making: Making) => Promise<ScratchSubject>
 }
 
 /** The one list of them. */
@@ -29,17 +29,17 @@ export const engines: readonly EmbeddedEngine[] = [
 ]
 
 function engine(driver: Driver, more: readonly string[], open: EmbeddedEngine['open']): EmbeddedEngine {
-  return { title: databaseOf(driver), packages: [driver.name, ...more], open }
+  return { title: databaseOf(driver), subjectTitle: titleOf(driver), packages: [driver.name, ...more], open }
 }
 
 function openFile(driver: Driver, name: string): Promise<ScratchSubject> {
   return inFolder(async (folder) => ({ ...(await openScratch(join(folder, name))), title: titleOf(driver) }))
 }
 
-async function openPostgres(tell: Tell): Promise<ScratchSubject> {
+async function openPostgres(making: Making): Promise<ScratchSubject> {
   await loadDriver(pg)
   return inFolder(async (folder) => {
-    const { url, stop } = await startPostgres(folder, tell)
+    const { url, stop } = await startPostgres(folder, making)
     return subjectOn({ url, database: 'postgres', drop: stop }, { driver: pg, title: titleOf(pg) })
   })
 }

