@@ -10,10 +10,18 @@ export interface Outcome {
  * What a command ends the process with.
  *
  * `failed`: it looked, and something is not as it should be. `usage`: the command line was not understood.
- * `unreachable`: a database could not be reached, or did not let the command do what it needs. `interrupted`: as shells
- * say it.
+ * `unreachable`: a database could not be reached, or did not let the command do what it needs. `unwritten`: what it has to
+ * say could not be written. `interrupted`, and `closed` by whoever read the output: as shells say it.
  */
-export const exitCodes = { ok: 0, failed: 1, usage: 2, unreachable: 3, interrupted: 130 } as const
+export const exitCodes = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  unreachable: 3,
+  unwritten: 4,
+  interrupted: 130,
+  closed: 141,
+} as const
 
 /** One word behind `holdfast`: each is a file of this folder, and listed in commands.ts. */
 export interface Command {

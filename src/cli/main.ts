@@ -1,20 +1,22 @@
 #!/usr/bin/env node
+import { finish, outlet } from './outlet.ts'
 import { runCli } from './run.ts'
 
 const { stdout, stderr, env } = process
 const interrupt = new AbortController()
+const stop = (): void => interrupt.abort(new Error('interrupted'))
 // a second one ends the program the usual way
-process.once('SIGINT', () => interrupt.abort(new Error('interrupted')))
+process.once('SIGINT', stop)
+const out = outlet('standard output', stdout, stop)
+const err = outlet('standard error', stderr, stop)
 
-const { text, exitCode } = await runCli(process.argv.slice(2), {
-  write: (part) => void stdout.write(part),
-  progress: (part) => void stderr.write(part),
+const outcome = await runCli(process.argv.slice(2), {
+  write: out.write,
+  progress: err.write,
   isInteractive: stderr.isTTY && env.CI === undefined,
   isScreen: stdout.isTTY,
   hasColour: env.NO_COLOR === undefined && (stdout.isTTY || env.FORCE_COLOR !== undefined),
   columns: stdout.columns ?? 100,
   signal: interrupt.signal,
 })
-const stream = exitCode === 0 ? stdout : stderr
-stream.write(text)
-process.exitCode = exitCode
+process.exitCode = await finish(outcome, out, err)

@@ -23,9 +23,9 @@ export const verify: Command = {
     await checkWritable(request.outputs)
     const { candidates, advice } = await candidatesFor(call.positionals, request.useEmpty, terminal)
     const report = await verifyAll(candidates, request, terminal)
-    await writeReports(report, request.outputs, terminal)
+    const unwritten = await writeReports(report, request.outputs, terminal)
     if (advice !== undefined) terminal.progress(`${advice}\n`)
-    return outcomeOf(report, terminal)
+    return unwritten === '' ? outcomeOf(report, terminal) : { text: unwritten, exitCode: exitCodes.unwritten }
   },
 }
 
@@ -143,15 +143,25 @@ async function checkWritable(outputs: readonly ReportOutput[]): Promise<void> {
   }
 }
 
+/** Gives a line for each file that could not be written: one that fails keeps no other from being written. */
 async function writeReports(
   report: Report,
   outputs: readonly ReportOutput[],
   terminal: Terminal,
-): Promise<void> {
+): Promise<string> {
+  let unwritten = ''
   for (const { reporter, file } of outputs) {
-    if (file === undefined) terminal.write(reporters[reporter](report, terminal))
-    else await writeFile(file, reporters[reporter](report, { columns: 120, hasColour: false }))
+    if (file === undefined) {
+      terminal.write(reporters[reporter](report, terminal))
+      continue
+    }
+    try {
+      await writeFile(file, reporters[reporter](report, { columns: 120, hasColour: false }))
+    } catch (error) {
+      unwritten += `verify: cannot write the report ${file}: ${(error as Error).message}\n`
+    }
   }
+  return unwritten
 }
 
 function outcomeOf({ subjects }: Report, { signal }: Terminal): Outcome {

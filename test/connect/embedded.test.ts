@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
+import { processesIn } from '../engines/processes-in.ts'
 import { until } from '../engines/until.ts'
 import { installElsewhere, packageFolder, type Installation } from './bundle.ts'
 
@@ -215,9 +216,3 @@ describe('engines without a server', () => {
     })
   })
 })
-
-/** The processes whose command line has the folder in it. */
-async function processesIn(folder: string): Promise<readonly string[]> {
-  const { stdout } = await run('ps', ['-eo', 'args'], { maxBuffer: 10_000_000 })
-  return stdout.split('\n').filter((line) => line.includes(folder) && line.includes('postgres'))
-}

@@ -70,7 +70,10 @@ const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
     '`verify`: a law is broken. `doctor`: a lock is worth nothing here, or a setting makes locks impossible',
   usage: 'the command line was not understood; the usage is on standard error',
   unreachable: 'a database could not be reached, or does not let the command do what it needs',
+  unwritten:
+    'the report could not be written, for instance to a full disk; what `verify` had made is removed',
   interrupted: '`verify` and `doctor` were interrupted; what they had made is removed',
+  closed: 'whoever read the output has closed it, as `head` does; what the command had made is removed',
 }
 
 function exits(): string {
