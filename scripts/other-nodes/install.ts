@@ -26,13 +26,11 @@ const manifests = ['package.json', 'package-lock.json', '.npmrc']
 
 /** Fetches a Node, and installs with it what the lock file names; both are kept in the cache. Rejects with the reason. */
 export async function installNode(release: Release, project: string): Promise<InstalledNode> {
-  const node = await once(cacheFolder(`node-${release.version}-${platform}`), async (draft) => {
-    await unpackNpmTarball(
-      { ...tarballOf(release, platform), paths: ['package/bin', 'package/include'] },
-      draft,
-    )
-    await runCommand(join(draft, 'package/bin/node'), ['--version'])
-  })
+  const unpack = (draft: string): Promise<void> =>
+    unpackNpmTarball({ ...tarballOf(release, platform), paths: ['package/bin', 'package/include'] }, draft)
+  const check = (folder: string): Promise<string> =>
+    runCommand(join(folder, 'package/bin/node'), ['--version'])
+  const node = await once(cacheFolder(`node-${release.version}-${platform}`), unpack, check)
   const env = environmentOf(join(node, 'package'))
   const packages = await once(await packagesFolder(release, project), async (draft) => {
     for (const name of manifests) await copyFile(join(project, name), join(draft, name))

@@ -2,7 +2,7 @@ import { readlink, rename, rm, writeFile } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 
 import { architectureOf, type Architecture } from './architecture.ts'
-import { cacheFolder, exists, once, openCacheFolder } from './cache-folder.ts'
+import { cacheFolder, exists, once, openCacheFolder, type Check } from './cache-folder.ts'
 import { downloadPackages, type DebianPackages } from './debian-apt.ts'
 import { progress } from './progress.ts'
 import { runCommand } from './run-command.ts'
@@ -23,6 +23,8 @@ export interface DebianRootOptions extends DebianPackages {
   readonly startedByOthers?: readonly string[]
   /** Programs that start themselves again by the name that they were started with. Needs the loader of glibc 2.33. */
   readonly startedByThemselves?: readonly string[]
+  /** Rejects when its programs do not start: the tree is then made again. */
+  readonly check?: (root: DebianRoot) => Promise<unknown>
   /** Whether another account must be able to read it. */
   readonly isOpen?: boolean
 }
@@ -43,23 +45,28 @@ function libraryFolders({ triplet }: Architecture): readonly string[] {
  */
 export async function debianRoot(options: DebianRootOptions): Promise<DebianRoot> {
   const { architecture = architectureOf() } = options
-  const path = await debianTree(options, async (draft) => {
+  const rootAt = async (path: string): Promise<DebianRoot> => {
+    const words = await loaderWords(path, architecture)
+    return { path, program: (program) => [...words(path), join(path, program)] }
+  }
+  const finish = async (draft: string): Promise<void> => {
     const words = (await loaderWords(draft, architecture))('$root')
     for (const program of options.startedByOthers ?? []) await wrap(draft, program, words)
     for (const program of options.startedByThemselves ?? [])
       await wrap(draft, program, [...words, '--argv0', `$root/${program}`])
-  })
-  const words = await loaderWords(path, architecture)
-  return { path, program: (program) => [...words(path), join(path, program)] }
+  }
+  const path = await debianTree(options, finish, async (folder) => options.check?.(await rootAt(folder)))
+  return rootAt(path)
 }
 
 /** As {@link debianRoot}, for packages whose programs nothing here starts. `finish` may change the tree. */
 export async function debianTree(
   options: DebianRootOptions,
   finish: (draft: string) => Promise<void>,
+  check?: Check,
 ): Promise<string> {
   const folder = options.isOpen === true ? openCacheFolder(options.name) : cacheFolder(options.name)
-  return once(folder, async (draft) => {
+  const make = async (draft: string): Promise<void> => {
     const archives = join(draft, 'archives')
     const packages = await downloadPackages(options, archives)
     progress(`unpacking ${packages.length} Debian packages for ${options.name}`)
@@ -70,7 +77,8 @@ export async function debianTree(
     ]
     for (const part of unwanted) await rm(part, { recursive: true, force: true })
     await finish(draft)
-  })
+  }
+  return once(folder, make, check)
 }
 
 /** What must stand before a program of the tree, for a tree that is at `root` when it runs. */

