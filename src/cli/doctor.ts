@@ -1,9 +1,10 @@
 import { openUrl } from '../connect/open.ts'
 import type { Attestation, QueueIndex } from '../core/attestation.ts'
 import { meet } from '../locks.ts'
-import { exitCodes, type Call, type Command, type Outcome } from './command.ts'
+import { exitCodes, type Call, type Command, type Outcome, type Terminal } from './command.ts'
 import { queueIn } from './doctor-queue.ts'
 import { renderAttestation } from './doctor-render.ts'
+import { leavingNoTable } from './doctor-table.ts'
 import { painterFor } from './inspect-text.ts'
 import { oneAddress, unreachable } from './one-address.ts'
 
@@ -24,7 +25,7 @@ export const doctor: Command = {
   run: async (call) => {
     const { url, queues } = read(call)
     try {
-      return outcomeOf(await examine(url, queues, call.terminal.signal), call)
+      return outcomeOf(await examine(url, queues, call.terminal), call)
     } catch (error) {
       if (call.terminal.signal.aborted)
         return { text: 'doctor: interrupted\n', exitCode: exitCodes.interrupted }
@@ -41,11 +42,13 @@ function read(call: Call): { readonly url: string; readonly queues: readonly Que
 async function examine(
   url: string,
   queues: readonly QueueIndex[],
-  signal: AbortSignal,
+  { signal, progress }: Terminal,
 ): Promise<Attestation> {
   const open = await openUrl(url, 2)
   try {
-    return await meet(open.sessions, open.dialects).shared.attest({ queues, signal })
+    const { shared } = meet(open.sessions, open.dialects)
+    const tell = (words: string): void => progress(`doctor: ${words}\n`)
+    return await leavingNoTable(open, () => shared.attest({ queues, signal }), tell)
   } finally {
     await open.close()
   }

@@ -80,7 +80,23 @@ export interface Examination {
   readonly leaseRow: {
     readonly target: (name: string) => Target
     readonly remove: (name: string) => Statement
+    /** The names of further rows of the table, which are there once such a row was locked. */
+    readonly guards?: readonly string[]
   }
+  /** How the table of leases is dropped when it is empty. Absent where a row could come in between. */
+  readonly leaseTable?: LeaseTable
+}
+
+/** Statements for one transaction: nobody can put a row into the table between `anyRow` and `drop`. */
+export interface LeaseTable {
+  /** As a transaction begins that keeps others out. */
+  readonly begin?: string
+  readonly lock?: readonly Statement[]
+  /** Gives a row where there is any. */
+  readonly anyRow: Statement
+  readonly drop: Statement
+  /** After the transaction. */
+  readonly unlock?: readonly Statement[]
 }
 
 /** A small table to try locks on: a number for each id. Names are plain words, quoted all the same. */

@@ -5,6 +5,9 @@ import { queueIn } from '../../src/cli/doctor-queue.ts'
 import { renderAttestation, wrap } from '../../src/cli/doctor-render.ts'
 import { painterFor } from '../../src/cli/inspect-text.ts'
 import type { Attestation, Finding } from '../../src/core/attestation.ts'
+import { openUrl, type OpenUrl } from '../../src/connect/open.ts'
+import { meet } from '../../src/locks.ts'
+import { registry, type DialectName } from '../../src/registry.ts'
 import { emulated, native, unsupported } from '../../src/core/support.ts'
 import { describeEngines } from '../engines/use.ts'
 import { cli } from './terminal.ts'
@@ -159,6 +162,30 @@ describeEngines((context) => {
     expect(output).toMatch(/^ {2}ok +lease /m)
     expect(output).not.toMatch(/BROKEN|untried/)
     expect(exitCode).toBe(0)
+  })
+
+  test('leaves no table that it made, and keeps one that was there', async ({ skip }) => {
+    const { examination } = await registry[context.name as DialectName].tools()
+    if (examination.leaseTable === undefined) return skip('its table cannot be dropped safely')
+    const inside = async <T>(work: (open: OpenUrl) => Promise<T>): Promise<T> => {
+      const open = await openUrl(address(), 2)
+      return work(open).finally(open.close)
+    }
+    const isThere = (): Promise<boolean> =>
+      inside(async ({ sessions }) => {
+        const session = await sessions.open()
+        const rows = await session.run(examination.indexes('_leases'))
+        await session.release()
+        return rows.length > 0
+      })
+    expect((await cli(['doctor', address()])).progress).toBe('')
+    expect(await isThere()).toBe(false)
+    const lease = await inside(({ sessions, dialects }) =>
+      meet(sessions, dialects).shared.lease('kept', { ttlMs: 60_000, renew: false }),
+    )
+    expect(lease.fence).toBeGreaterThan(0n)
+    await cli(['doctor', address()])
+    expect(await isThere()).toBe(true)
   })
 
   test('--json prints the same as data, and a queue that is not there ends with 1', async () => {

@@ -1,7 +1,9 @@
 import type { Finding } from '../../core/attestation.ts'
 import { judgeSettings, settingsOf, type SettingRule } from '../finding-settings.ts'
+import { leaseTableEnd } from '../lease-table-end.ts'
 import { sql } from '../sql.ts'
 import type { Examination } from '../tools.ts'
+import { guardName } from './row.ts'
 
 const database = sql(
   "SELECT coalesce(path, '') AS path, readonly FROM duckdb_databases() WHERE database_name = current_database()",
@@ -43,7 +45,9 @@ export const examination: Examination = {
   leaseRow: {
     target: (name) => ({ table: '_leases', key: { name } }),
     remove: (name) => sql('DELETE FROM _leases WHERE name = ?', name),
+    guards: [guardName('_leases')],
   },
+  leaseTable: leaseTableEnd,
   indexes: (table) => sql(indexes, table, table),
 }
 

@@ -48,6 +48,7 @@ function lockedTables({ target, of }: CheckedRow): readonly TableName[] {
   )
 }
 
-function guardName(table: TableName): string {
+/** The name of the row that stands for a table. */
+export function guardName(table: TableName): string {
   return canonicalKey(['holdfast.table', ...(typeof table === 'string' ? [table] : table)]).name
 }

@@ -1,5 +1,6 @@
 import type { Finding } from '../../core/attestation.ts'
 import { judgeSettings, settingsIn, type SettingRule } from '../finding-settings.ts'
+import { leaseTableEnd } from '../lease-table-end.ts'
 import { sql } from '../sql.ts'
 import type { Examination } from '../tools.ts'
 import { mysqlRules } from './doctor-settings.ts'
@@ -14,6 +15,11 @@ export function examinationBy(rules: readonly SettingRule[]): Examination {
     leaseRow: {
       target: (name) => ({ table: '_leases', key: { name } }),
       remove: (name) => sql('DELETE FROM _leases WHERE name = ?', name),
+    },
+    leaseTable: {
+      ...leaseTableEnd,
+      lock: [sql('LOCK TABLES _leases WRITE')],
+      unlock: [sql('UNLOCK TABLES')],
     },
     indexes: (table) => sql(indexes, table),
   }

@@ -1,6 +1,7 @@
 import type { Finding } from '../../core/attestation.ts'
 import type { Row } from '../../core/statement.ts'
 import { judgeSettings, settingsIn } from '../finding-settings.ts'
+import { leaseTableEnd } from '../lease-table-end.ts'
 import { sql } from '../sql.ts'
 import type { Examination, Question } from '../tools.ts'
 import { rules } from './doctor-settings.ts'
@@ -40,6 +41,10 @@ export const examination: Examination = {
   leaseRow: {
     target: (name) => ({ table: '_leases', key: { name } }),
     remove: (name) => sql('DELETE FROM _leases WHERE name = $1', name),
+  },
+  leaseTable: {
+    ...leaseTableEnd,
+    lock: [sql('LOCK TABLE _leases IN ACCESS EXCLUSIVE MODE NOWAIT')],
   },
   indexes: (table) => sql(indexes, table),
 }

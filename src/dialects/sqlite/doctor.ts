@@ -1,4 +1,5 @@
 import { judgeSettings, settingsOf, type SettingRule } from '../finding-settings.ts'
+import { leaseTableEnd } from '../lease-table-end.ts'
 import { sql } from '../sql.ts'
 import type { Examination } from '../tools.ts'
 
@@ -91,6 +92,7 @@ export const examination: Examination = {
     target: (name) => ({ table: '_leases', key: { name } }),
     remove: (name) => sql('DELETE FROM _leases WHERE name = ?', name),
   },
+  leaseTable: { ...leaseTableEnd, begin: 'IMMEDIATE' },
   indexes: (table) => sql(indexes, table),
 }
 

@@ -32,7 +32,7 @@ async function tryEach<Tx>(ground: Ground<Tx>, record: Trials): Promise<readonly
   const keyFor = (use: string): readonly KeyPart[] => ['holdfast.attest', use, ground.id]
   const [named, session, lease] = [keyFor('name'), keyFor('session'), keyFor('lease')]
   const row = chosenLeaseName(lease)
-  const rows = [row]
+  const rows = [row, ...(ground.tools.examination.leaseRow.guards ?? [])]
   if (ground.server.dialect.named.keptBy === 'lease')
     rows.push(canonicalKey(named).name, canonicalKey(session).name)
   let removal: Removal = { left: [] }
