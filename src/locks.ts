@@ -151,7 +151,7 @@ export function meet<Tx, D extends DialectName>(
     ...createClaims(port, find),
     transaction,
     once: createOnce({ find }),
-    inOrder: createInOrder({ lock: named.lock, rows: rowsAt }),
+    inOrder: createInOrder({ find, lock: named.lock, rows: rowsAt }),
     // what is seldom asked for is loaded when it is
     inspect: async (options) => (await import('./locks/inspect.ts')).createInspect(port, knownKeys)(options),
     attest: async (options) => (await import('./locks/attest/attest.ts')).attest({ port, join }, options),

@@ -1,4 +1,6 @@
 import { LockUsageError } from '../core/errors.ts'
+import type { Witness } from '../core/session.ts'
+import { noteFailure } from './note-failure.ts'
 import { endedByWork, nothingToCommit } from './transaction-end.ts'
 
 /** What tells whether a handle has a transaction open. */
@@ -14,20 +16,26 @@ interface Iterating {
 }
 
 /** The transaction of a session: whether it is open, and what has ended it before its time. */
-export class SqliteTransaction {
+export class SqliteTransaction implements Witness {
   readonly #handle: TransactionHandle
   #iterators: Set<Iterating> | undefined
   #isOpen = false
   #hasEnded = false
   #isOver = false
   #failure: unknown
+  #failures: unknown[] | undefined
 
   constructor(handle: TransactionHandle) {
     this.#handle = handle
   }
 
+  get failures(): readonly unknown[] {
+    return this.#failures ?? []
+  }
+
   begin(): void {
     this.#isOpen = true
+    this.#failures = undefined
     this.#hasEnded = false
     this.#failure = undefined
   }
@@ -52,6 +60,12 @@ export class SqliteTransaction {
     return this.call(call)
   }
 
+  /** The same for a function of the work's own: what that throws need not come from a statement. */
+  callWork<T>(work: () => T): T {
+    if (this.#hasEnded) throw ended()
+    return this.#isOpen ? this.#watch(work, true) : work()
+  }
+
   /** Makes a call of Holdfast's own, which may be outside of a transaction. */
   call<T>(call: () => T): T {
     if (this.#isOver) throw ended()
@@ -73,13 +87,14 @@ export class SqliteTransaction {
   }
 
   /** The error that ends the transaction is the one to blame, not one that came before it. */
-  #watch<T>(call: () => T): T {
+  #watch<T>(call: () => T, isOfWork = false): T {
     // without a transaction each statement would be stored by itself
     if (this.#isGone()) throw this.#whyGone()
     try {
       return call()
     } catch (error) {
       if (!this.#handle.inTransaction) this.#failure ??= error
+      if (!isOfWork) noteFailure((this.#failures ??= []), error)
       throw error
     }
   }

@@ -57,7 +57,7 @@ function derived(object: object, view: View): object {
   return new Proxy(standIn, {
     get: (_, name) => memberOf(object, name, view),
     apply: (_, self, args: unknown[]) =>
-      view.transaction.callByWork((): unknown => Reflect.apply(object as Method, self, args)),
+      view.transaction.callWork((): unknown => Reflect.apply(object as Method, self, args)),
   })
 }
 

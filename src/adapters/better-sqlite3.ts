@@ -1,6 +1,6 @@
 import { oneOf } from '../core/check-field.ts'
 import { LockUsageError } from '../core/errors.ts'
-import type { Session, Sessions, TransactionStart } from '../core/session.ts'
+import type { Session, Sessions, TransactionStart, Witness } from '../core/session.ts'
 import type { Row, Value } from '../core/statement.ts'
 import { laneOf } from './better-sqlite3-lane.ts'
 import { SqliteTransaction } from './better-sqlite3-transaction.ts'
@@ -73,17 +73,18 @@ interface Statements<Database> extends Pick<
   Session<Database>,
   'tx' | 'run' | 'begin' | 'commit' | 'rollback'
 > {
+  readonly witness: Witness
   /** The session is given back. */
   readonly end: () => void
 }
 
 /** Field by field: one is made for each transaction, and to copy an object takes longer than to make it. */
 function sessionOf<Database>(
-  { tx, run, begin, commit, rollback }: Statements<Database>,
+  { tx, run, begin, commit, rollback, witness }: Statements<Database>,
   release: Session['release'],
   destroy: Session['destroy'],
 ): Session<Database> {
-  return { tx, run, begin, commit, rollback, release, destroy }
+  return { tx, run, begin, commit, rollback, witness, release, destroy }
 }
 
 function statementsOn<Database extends SqliteDatabase>(database: Database): Statements<Database> {
@@ -121,6 +122,7 @@ function statementsOn<Database extends SqliteDatabase>(database: Database): Stat
       send('COMMIT')
     },
     rollback,
+    witness: transaction,
     end: () => transaction.end(),
   }
 }

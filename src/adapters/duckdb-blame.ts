@@ -1,17 +1,23 @@
+import type { Witness } from '../core/session.ts'
+import { noteFailure } from './note-failure.ts'
+
 /** DuckDB finds these before a statement has run, and leaves the transaction as it was. */
 const harmless = /^(?:Failed to [a-z ]+: )?(?:Parser|Syntax|Binder|Catalog) Error: /
 /** What every statement says after the one that failed. */
 const consequence = /TransactionContext Error: Current transaction is aborted/
 
 /** Which error has ended a transaction: of those that were caught on the way, most have not. */
-export class Blame {
+export class Blame implements Witness {
   error: unknown
+  failures: unknown[] = []
 
   forget(): void {
     this.error = undefined
+    this.failures = []
   }
 
   note(error: unknown): void {
+    noteFailure(this.failures, error)
     if (isOfDatabase(error) && !harmless.test(error.message) && !consequence.test(error.message))
       this.error ??= error
   }

@@ -1,4 +1,5 @@
 import { LockUsageError } from '../core/errors.ts'
+import type { Witness } from '../core/session.ts'
 import { Blame } from './duckdb-blame.ts'
 import { Running } from './duckdb-running.ts'
 import { viewOf, type Guard } from './duckdb-view.ts'
@@ -25,6 +26,7 @@ export interface Lifeline<Connection> {
   readonly settle: () => Promise<unknown>
   /** Takes no more calls of the work, and interrupts those that run. */
   readonly halt: () => Promise<void>
+  readonly witness: Witness
   /** The error that has ended the transaction. */
   readonly failure: () => unknown
   /** Makes a call of Holdfast's own, unless the connection is to end. */
@@ -57,6 +59,7 @@ export function lifeline<Connection extends Endable>(connection: Connection): Li
       leave()
       return running.interruptAll(connection)
     },
+    witness: guilty,
     failure: () => guilty.error,
     use: async (call) => {
       if (isEnding) throw ended()

@@ -78,6 +78,7 @@ async function sessionOf<Trx>(pinned: Pinned, options: KyselySessionOptions): Pr
     begin: (start) => (isOver ? givenBack() : own.begin(start)),
     commit: () => (isOver ? givenBack() : own.commit()),
     rollback: own.rollback,
+    witness: watched.body,
     release: () => (restore.length === 0 ? giveBack() : runAll(restore).then(giveBack)),
     destroy: async (why) => {
       isOver = true

@@ -1,3 +1,4 @@
+import type { ErrorLike } from '../core/classification.ts'
 import type { Row } from '../core/statement.ts'
 import type { MongodbDatabase } from './mongodb-driver.ts'
 
@@ -46,6 +47,20 @@ export function miscounted(): MongodbRepeatError {
 /** The server refuses all but one of them, and goes on with the transaction. */
 export function begunTwice(): MongodbRepeatError {
   return new MongodbRepeatError('several operations were the first of the transaction')
+}
+
+/** Two operations were sent as the first of one transaction. It is the one loss that the server does not label. */
+const CONFLICTING_OPERATION = 117
+
+/**
+ * Whether the driver says of an error that a transaction has lost. What no server has answered is told by its class
+ * only, since a server that cannot be found has no label.
+ */
+export function isLoss(error: ErrorLike): boolean {
+  const { name, code, errorLabels } = error
+  if (typeof name !== 'string' || !/^(?:Mongo|PoolCleared)/.test(name)) return false
+  const isLabelled = Array.isArray(errorLabels) && errorLabels.includes('TransientTransactionError')
+  return isLabelled || typeof code !== 'number' || code === CONFLICTING_OPERATION
 }
 
 /** What the driver has refused by itself: the server has not heard of it, and the transaction is as good as before. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { deadlineIn } from '../core/deadline.ts'
-import type { Session, TransactionStart } from '../core/session.ts'
+import type { Session, TransactionStart, Witness } from '../core/session.ts'
 import type { DocumentCommand, Row, Statement } from '../core/statement.ts'
 import {
   majority,
@@ -11,7 +11,7 @@ import {
 } from './mongodb-driver.ts'
 import { followed } from './mongodb-followed.ts'
 import { LentSession } from './mongodb-lent.ts'
-import { begunTwice, isOfDriverOnly, miscounted, rowsOf, unanswered } from './mongodb-reply.ts'
+import { begunTwice, isLoss, isOfDriverOnly, miscounted, rowsOf, unanswered } from './mongodb-reply.ts'
 import { endsIn, Traffic, transactionLifeMs } from './mongodb-traffic.ts'
 import type { Trust } from './mongodb-trust.ts'
 import { commandOnly } from './statement-kind.ts'
@@ -43,6 +43,8 @@ export class OneSession<S extends MongodbSession, D extends MongodbDatabase<S>> 
   MongodbTransaction<S, D>
 > {
   tx: MongodbTransaction<S, D>
+  /** Of the work's operations the session is asked, but not told how they end. */
+  readonly witness: Witness = { failures: [], isLoss }
   readonly #source: Source<S, D>
   readonly #session: S
   readonly #db: D

@@ -1,6 +1,8 @@
 import { LockUsageError } from '../core/errors.ts'
+import type { Witness } from '../core/session.ts'
 import type { Row } from '../core/statement.ts'
 import { watchLoss, type LossEvents, type LossWatch } from './connection-loss.ts'
+import { noteFailure } from './note-failure.ts'
 
 /** What is used of `mssql`'s `ConnectionPool`. */
 export interface MssqlPool<Transaction = MssqlTransaction> {
@@ -89,6 +91,24 @@ function reset(connection: MssqlConnection): Promise<boolean> {
 /** Told only by `tedious`. */
 export function lossOf({ connection }: Pick<Borrowed, 'connection'>): LossWatch | undefined {
   return tellsLoss(connection) ? watchLoss(connection) : undefined
+}
+
+/** Where `tedious` tells of every error of the server, whoever has sent the statement. */
+interface ServerErrors {
+  on(event: 'errorMessage', listener: (error: unknown) => void): unknown
+  off(event: 'errorMessage', listener: (error: unknown) => void): unknown
+}
+
+/** Keeps the errors of the server until it is stopped. Told only by `tedious`. */
+export function witnessOf({
+  connection,
+}: Pick<Borrowed, 'connection'>): { readonly witness: Witness; readonly stop: () => void } | undefined {
+  if (!tellsLoss(connection)) return undefined
+  const events = connection as unknown as ServerErrors
+  const failures: unknown[] = []
+  const note = (error: unknown): void => noteFailure(failures, error)
+  events.on('errorMessage', note)
+  return { witness: { failures }, stop: () => void events.off('errorMessage', note) }
 }
 
 function tellsLoss(connection: Partial<LossEvents>): connection is LossEvents {

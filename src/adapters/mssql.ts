@@ -7,6 +7,7 @@ import {
   borrow,
   giveBack,
   lossOf,
+  witnessOf,
   type Borrowed,
   type MssqlPool,
   type MssqlRequest,
@@ -89,16 +90,19 @@ function sessionOf<Transaction extends MssqlTransaction>(
 function endsOf(
   borrowed: Borrowed<unknown>,
   hasChangedLevel: () => boolean,
-): Pick<Session, 'release' | 'destroy' | 'onLost'> {
+): Pick<Session, 'release' | 'destroy' | 'onLost' | 'witness'> {
   const loss = lossOf(borrowed)
+  const seen = witnessOf(borrowed)
   return {
     release: () => {
       loss?.stop()
+      seen?.stop()
       // A level outlasts its transaction, and would be that of whoever uses the connection next.
       return giveBack(borrowed, hasChangedLevel() ? 'reset' : 'as it is')
     },
     destroy: () => giveBack(borrowed, 'closed'),
     ...(loss && { onLost: loss.onLost }),
+    ...(seen && { witness: seen.witness }),
   }
 }
 

@@ -88,6 +88,7 @@ function sessionOf<Connection extends Mysql2Connection>(
       await Promise.race([killQuery(pool, own.threadId), pause(killPatienceMs, undefined, { ref: false })])
     },
     onLost: loss.onLost,
+    witness: line.body,
   }
 }
 

@@ -106,6 +106,8 @@ function sessionOf<Client extends PgClient>(client: Client, { names, pipeline }:
     onLost: loss.onLost,
   }
   if (pipeline) session.ride = ride
+  // the native client tells nothing
+  if (client.connection !== undefined) session.witness = body.state
   if (client.processID != null) session.backend = String(client.processID)
   return session
 }

@@ -1,5 +1,7 @@
 import { LockUsageError } from '../core/errors.ts'
+import type { Witness } from '../core/session.ts'
 import type { SqlStatement } from '../core/statement.ts'
+import { noteFailure } from './note-failure.ts'
 import type { FateOf } from './statement-fate.ts'
 import { nothingToCommit } from './transaction-end.ts'
 
@@ -27,7 +29,7 @@ export function mannerOf({ sql, answers }: SqlStatement): Manner {
  * What the work's statements have made of their transaction. They come one at a time: the next one is sent when the
  * former has been answered.
  */
-export class TransactionBody {
+export class TransactionBody implements Witness {
   /** The database may have ended the transaction: an error, or what the work has sent, can have done it. */
   isInDoubt = false
   #stage: 'none' | 'open' | 'ending' = 'none'
@@ -35,6 +37,7 @@ export class TransactionBody {
   /** Since the database was last known to have the transaction: so the one that has ended it, if one has. */
   #failure: unknown
   #end: LockUsageError | undefined
+  #failures: unknown[] | undefined
   readonly #traits: BodyTraits
 
   constructor(traits: BodyTraits) {
@@ -45,8 +48,13 @@ export class TransactionBody {
     return this.#stage === 'open'
   }
 
+  get failures(): readonly unknown[] {
+    return this.#failures ?? []
+  }
+
   begin(): void {
     this.#stage = 'open'
+    this.#failures = undefined
     this.isInDoubt = false
     this.#isUnsure = false
     this.#failure = undefined
@@ -99,6 +107,7 @@ export class TransactionBody {
 
   failed(error: unknown, isOfWork: boolean): void {
     if (this.#stage === 'none') return
+    noteFailure((this.#failures ??= []), error)
     this.#isUnsure = false
     const { isEndedByErrors } = this.#traits
     this.#failure = isEndedByErrors ? error : (this.#failure ?? error)

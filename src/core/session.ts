@@ -1,3 +1,4 @@
+import type { ErrorLike } from './classification.ts'
 import type { Isolation } from './request.ts'
 import type { Row, SqlStatement, Statement } from './statement.ts'
 
@@ -9,6 +10,14 @@ export interface TransactionStart {
   readonly mode?: string
   /** Statements without parameters that belong to the start: in the same message as BEGIN where the driver can. */
   readonly head?: readonly SqlStatement[]
+}
+
+/** What a session has seen of the statements in its transaction, whoever has sent them. */
+export interface Witness {
+  /** What they have failed with since it began. Of very many, the first ones and the newest. */
+  readonly failures: readonly unknown[]
+  /** Whether the driver itself says of an error that a transaction has lost. Told where not every failure is seen. */
+  readonly isLoss?: (error: ErrorLike) => boolean
 }
 
 /**
@@ -45,6 +54,8 @@ export interface Session<Tx = unknown> {
   destroy: (why: Error) => Promise<void>
   /** Tells, at most once, that the connection has broken. Gives what stops it. Absent where the driver tells nobody. */
   readonly onLost?: (tell: (why: Error) => void) => () => void
+  /** Absent where the driver shows nothing of what the work sends: then an error is judged by itself alone. */
+  readonly witness?: Witness
   /** The server's number for this connection as the log-in told it. Behind a pooler it is not the server's own. */
   readonly backend?: string
 }

@@ -38,6 +38,12 @@ export interface OpenTransaction<Tx> extends Server {
   readonly named: Map<string, Receipt>
   /** The last of its lock calls that has not ended. */
   locking: Promise<unknown> | undefined
+  /** Its calls of `locks` that have not ended. */
+  parts: Set<Promise<unknown>> | undefined
+  /** What such calls have rejected with. */
+  refusals: unknown[] | undefined
+  /** Whether the work has been called: from there on an error may be the work's own. */
+  isAtWork: boolean
   /** Called when the work has ended, before the transaction does. Undefined from then on. */
   onLeave: (() => void)[] | undefined
   /** What gives back the locks that outlive the transaction, sent once it has ended: in the opposite order. */

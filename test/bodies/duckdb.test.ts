@@ -37,6 +37,18 @@ function specs(context: EngineContext): void {
     (await outside.runAndReadAll('select id from item order by id')).getColumnsJS()[0] ?? []
   const meanwhile = (): Promise<unknown> => outside.run('update item set n = n + 1 where id = 0')
 
+  test("a conflict of another connection is the work's own error: it is run once", async () => {
+    const thrown: unknown[] = []
+    const work = locks.transaction(async (tx) => {
+      await tx.run('update item set n = n + 1 where id = 0')
+      thrown.push(await caught(meanwhile()))
+      throw thrown[0]
+    })
+    expect(await caught(work)).toBe(thrown[0])
+    expect(thrown).toHaveLength(1)
+    expect(String(thrown[0])).toContain('Conflict')
+  })
+
   test('of statements that run at the same time and of which one fails, none is stored', async () => {
     for (let round = 0; round < rounds; round += 1) {
       const work = (tx: DuckDBConnection): Promise<unknown> =>

@@ -28,6 +28,26 @@ function specs(context: EngineContext): void {
   const add = (tx: Database.Database, id: number): unknown =>
     tx.prepare("insert into item values (?, 'added')").run(id)
 
+  test.each([
+    ['', (_: Database.Database, work: () => unknown) => work()],
+    [
+      ', in a function that runs in a savepoint',
+      (tx: Database.Database, work: () => unknown) => tx.transaction(work)(),
+    ],
+  ])("that another handle is busy is the work's own error%s: it is run once", async (_, inside) => {
+    let runs = 0
+    const impatient = new Database(context.engine.server.url, { timeout: 0 })
+    const work = createLocks(open).transaction(async (tx) => {
+      runs += 1
+      add(tx, 2)
+      inside(tx, () => impatient.exec("insert into item values (3, 'refused')"))
+    })
+    expect(await caught(work)).toMatchObject({ name: 'SqliteError', code: 'SQLITE_BUSY' })
+    expect(runs).toBe(1)
+    expect(stored()).toEqual([1])
+    impatient.close()
+  })
+
   describe.each([
     ['a handle for each', () => createLocks(open)],
     ['one handle for all', () => createLocks(shared)],

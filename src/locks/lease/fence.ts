@@ -3,6 +3,7 @@ import { readAnswer } from '../../core/statement.ts'
 import { readFailure } from '../failure.ts'
 import { heldBy, type Lease } from './lease.ts'
 import type { OpenTransaction } from '../port.ts'
+import { partOf } from '../transaction/part.ts'
 
 /**
  * Lets the transaction be committed only by the holder of the lease: nobody takes it over until the transaction ends.
@@ -11,7 +12,11 @@ import type { OpenTransaction } from '../port.ts'
  * {@link LockLostError} when the lease is another's by now. The lease cannot be renewed meanwhile on most engines, so
  * the transaction is to be shorter than the lease's `ttlMs`.
  */
-export async function assertFence(open: OpenTransaction<unknown>, lease: Lease): Promise<void> {
+export function assertFence(open: OpenTransaction<unknown>, lease: Lease): Promise<void> {
+  return partOf(open, () => assertNow(open, lease))
+}
+
+async function assertNow(open: OpenTransaction<unknown>, lease: Lease): Promise<void> {
   const held = heldBy(lease)
   if (held === undefined) throw new LockUsageError('lease', 'is not a lease that was taken with Holdfast')
   if (open.access === 'read-only')

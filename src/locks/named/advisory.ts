@@ -17,6 +17,7 @@ import { NoAnswerError } from '../limit.ts'
 import { asTimeout } from '../open-session.ts'
 import { endTurns, takeTurns, type Turns } from './turns.ts'
 import type { TransactionOptions } from '../transaction/options.ts'
+import { stepsOf } from '../transaction/part.ts'
 import type { OpenTransaction } from '../port.ts'
 import { failWith, runOutermost, type Transactions } from '../transaction/transaction.ts'
 
@@ -140,8 +141,10 @@ async function asPart<Tx, T>(
   { names, lock, options, work }: LockedCall & { readonly work: NamedWork<Tx, T> },
 ): Promise<T> {
   if (options.nested !== 'join') throw refuseNested(outer, names)
-  for (const name of names) await joinLock(outer, { name, locking, lock, savepoint: false })
-  return work(outer, names)
+  return stepsOf(outer, async () => {
+    for (const name of names) await joinLock(outer, { name, locking, lock, savepoint: false })
+    return work(outer, names)
+  })
 }
 
 function runLocked<Tx, T>(

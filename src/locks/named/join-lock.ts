@@ -17,6 +17,7 @@ import {
 import type { OpenTransaction } from '../port.ts'
 import { receiptOf } from '../rows/rows.ts'
 import { lockInTime, oneAtATime } from '../transaction/one-at-a-time.ts'
+import { partOf } from '../transaction/part.ts'
 import { withSavepoint } from '../transaction/savepoint.ts'
 
 export interface JoinCall {
@@ -28,7 +29,7 @@ export interface JoinCall {
 
 /** Takes a named lock in a transaction that is under way, until that ends. */
 export function joinLock(open: OpenTransaction<unknown>, call: JoinCall): Promise<Receipt> {
-  return oneAtATime(open, () => joinNow(open, call))
+  return partOf(open, () => oneAtATime(open, () => joinNow(open, call)))
 }
 
 async function joinNow(open: OpenTransaction<unknown>, call: JoinCall): Promise<Receipt> {

@@ -5,7 +5,9 @@ import type { LockMode, Target, Wait } from '../../core/request.ts'
 import type { Row } from '../../core/statement.ts'
 import type { JoinOptions } from '../named/lock-options.ts'
 import { orderResources, sameValue, type Resource, type TableRows } from './resource-order.ts'
+import type { OpenTransaction } from '../port.ts'
 import type { LockedRows } from '../rows/rows.ts'
+import { partOf } from '../transaction/part.ts'
 
 /** A resource that is locked until the transaction ends. */
 export interface LockedResource {
@@ -38,23 +40,27 @@ export type InOrder<Tx> = (
 
 /** The locks that the order is made of: those of the same `locks` object. */
 export interface InOrderPort<Tx> {
+  readonly find: (tx: Tx) => OpenTransaction<Tx>
   readonly lock: (tx: Tx, key: LockKey, options?: JoinOptions) => Promise<Receipt>
   readonly rows: (tx: Tx, target: Target, options?: InOrderOptions) => Promise<LockedRows<Row>>
 }
 
-export function createInOrder<Tx>({ lock, rows }: InOrderPort<Tx>): InOrder<Tx> {
+export function createInOrder<Tx>({ find, lock, rows }: InOrderPort<Tx>): InOrder<Tx> {
   return async (tx, resources, options = {}) => {
     onlyKnown(options, ['mode', 'wait', 'exact'])
-    const { names, tables } = orderResources(resources)
+    const order = orderResources(resources)
     const locked = new Map<number, LockedResource>()
-    for (const { key, places } of names) {
-      const receipt = await lock(tx, key, { ...options, reentry: 'join' })
-      for (const place of places) locked.set(place, { rows: [], receipt })
+    const lockAll = async (): Promise<void> => {
+      for (const { key, places } of order.names) {
+        const receipt = await lock(tx, key, { ...options, reentry: 'join' })
+        for (const place of places) locked.set(place, { rows: [], receipt })
+      }
+      for (const table of order.tables) {
+        const found = await lockTable(table, (target) => rows(tx, target, options))
+        for (const [place, one] of found) locked.set(place, one)
+      }
     }
-    for (const table of tables) {
-      const found = await lockTable(table, (target) => rows(tx, target, options))
-      for (const [place, one] of found) locked.set(place, one)
-    }
+    await partOf(find(tx), lockAll)
     return resources.map((_, place) => locked.get(place) ?? unreachable())
   }
 }

@@ -5,6 +5,7 @@ import type { Statement } from '../../core/statement.ts'
 import { LockContention } from '../contention.ts'
 import { readFailure } from '../failure.ts'
 import type { OpenTransaction } from '../port.ts'
+import { partOf, stepsOf } from '../transaction/part.ts'
 
 /** What the work gave, or that it was done before. */
 export type OnceResult<T> = { readonly isFirst: true; readonly value: T } | { readonly isFirst: false }
@@ -28,8 +29,10 @@ export function createOnce<Tx>({ find }: OncePort<Tx>): Once<Tx> {
     const name = nameOf(key)
     if (open.access === 'read-only')
       throw new LockUsageError('access', 'a transaction that only reads cannot note what it did')
-    const isFirst = await mark(open, name, table)
-    return isFirst ? { isFirst, value: await work(tx) } : { isFirst }
+    return stepsOf(open, async () => {
+      const isFirst = await partOf(open, () => mark(open, name, table))
+      return isFirst ? { isFirst, value: await work(tx) } : { isFirst }
+    })
   }
 }
 

@@ -6,6 +6,7 @@ import { readFailure } from '../failure.ts'
 import { sendTogether } from '../send-together.ts'
 import type { TransactionOptions } from '../transaction/options.ts'
 import type { OpenTransaction } from '../port.ts'
+import { partOf } from '../transaction/part.ts'
 import {
   checkChanges,
   checkUpdate,
@@ -54,7 +55,7 @@ export function createOptimisticWrites<Tx>({ find, transaction }: OptimisticPort
       const row = checkVersioned(target)
       return transaction(async (tx) => {
         const open = find(tx)
-        const [found, expected] = await read(open, row)
+        const [found, expected] = await partOf(open, () => read(open, row))
         const set = await decide(found as never, tx)
         return set === undefined ? expected : change(open, row, { expected, set: checkChanges(row, set) })
       }, options)
@@ -67,7 +68,11 @@ interface Decided {
   readonly set: Changes
 }
 
-async function change(
+function change(open: OpenTransaction<unknown>, row: VersionedRow, decided: Decided): Promise<number> {
+  return partOf(open, () => changeNow(open, row, decided))
+}
+
+async function changeNow(
   open: OpenTransaction<unknown>,
   row: VersionedRow,
   { expected, set }: Decided,

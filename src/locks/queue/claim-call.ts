@@ -13,6 +13,7 @@ import type { Port, Server } from '../port.ts'
 import type { Queue } from './queue-definition.ts'
 import { columnsOf } from './queue.ts'
 import { sessionEnd } from '../session-end.ts'
+import { throwSpent } from '../transaction/own-error.ts'
 import { sendTogether } from '../send-together.ts'
 
 /** How long a call that loses against others is repeated. */
@@ -50,7 +51,7 @@ export async function callQueue<Tx, T>(port: Port<Tx>, call: ClaimCall<T>): Prom
     if ('result' in outcome) return outcome.result
     const { kind, error } = outcome.failure
     call.signal?.throwIfAborted()
-    if (!isRetryable(kind) || deadline.isPast()) throw error
+    if (!isRetryable(kind) || deadline.isPast()) throwSpent(error)
     // whoever writes to an embedded database does so for milliseconds, and nobody is woken when it is free
     await pause(backoffMs(loss, { baseMs: 10, capMs: kind === 'busy' ? 10 : 200 }), deadline, call.signal)
   }

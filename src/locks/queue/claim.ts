@@ -12,6 +12,7 @@ import { asStored, mustBeExact, readId } from './exact-id.ts'
 import { readFailure } from '../failure.ts'
 import type { Job, JobKey, JobOptions, ReleaseOptions } from './job.ts'
 import type { OpenTransaction, Port } from '../port.ts'
+import { partOf } from '../transaction/part.ts'
 import type { Queue } from './queue-definition.ts'
 
 /** How a claim is made. */
@@ -188,14 +189,15 @@ async function endClaim<Tx>(
   }
   const send = ({ session, dialect }: ClaimVisit): Promise<number> =>
     sendCounted(session, change(dialect.claim, held))
-  const count =
-    job.tx === undefined
-      ? await callQueue(port, { queue, work: send })
-      : await inTransaction(find(job.tx as Tx), send)
-  if (count > 0) return
-  throw new LockLostError(
-    `the job ${show(job.id)} is no longer this claim's: its time was over, or it has ended`,
-  )
+  const check = (count: number): void => {
+    if (count > 0) return
+    throw new LockLostError(
+      `the job ${show(job.id)} is no longer this claim's: its time was over, or it has ended`,
+    )
+  }
+  if (job.tx === undefined) return check(await callQueue(port, { queue, work: send }))
+  const open = find(job.tx as Tx)
+  await partOf(open, () => inTransaction(open, send).then(check))
 }
 
 /** A part of the caller's transaction is not repeated: all of it would have to be. */

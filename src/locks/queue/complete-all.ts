@@ -8,6 +8,7 @@ import { complete, inTransaction, type ClaimPort } from './claim.ts'
 import { mustBeExact, readId } from './exact-id.ts'
 import type { JobKey, JobOptions } from './job.ts'
 import type { Queue } from './queue-definition.ts'
+import { partOf } from '../transaction/part.ts'
 
 /** Some of the jobs that were to end together are no longer this claim's. All others have ended. */
 export class JobsLostError extends LockLostError {
@@ -34,7 +35,18 @@ export class JobsLostError extends LockLostError {
 export async function completeAll<Tx, R extends object>(
   claims: ClaimPort<Tx>,
   queue: Queue<R>,
-  { jobs, tx }: { readonly jobs: readonly JobKey[] } & JobOptions,
+  ended: Ended,
+): Promise<void> {
+  const end = (): Promise<void> => endAll(claims, queue, ended)
+  return ended.tx === undefined ? end() : partOf(claims.find(ended.tx as Tx), end)
+}
+
+type Ended = { readonly jobs: readonly JobKey[] } & JobOptions
+
+async function endAll<Tx, R extends object>(
+  claims: ClaimPort<Tx>,
+  queue: Queue<R>,
+  { jobs, tx }: Ended,
 ): Promise<void> {
   const lost: JobKey[] = []
   const claimed = byClaim(jobs)

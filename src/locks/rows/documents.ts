@@ -4,6 +4,7 @@ import type { Plan } from '../../core/plan.ts'
 import type { Target } from '../../core/request.ts'
 import type { Row, Statement, Value } from '../../core/statement.ts'
 import type { OpenTransaction } from '../port.ts'
+import { partOf } from '../transaction/part.ts'
 import { receiptOf, type LockedRows, type RowOptions } from './rows.ts'
 
 /** The documents to lock, by a filter. They are locked by their `_id`, and given in the order of `sort`. */
@@ -32,7 +33,15 @@ export function isDocumentQuery(query: unknown): query is DocumentQuery {
  * No other can match meanwhile: the transaction reads as of one moment, and a document that has changed since is a
  * conflict. When nothing matches, nothing is locked: the rows are empty, and so is the list of statements that lock.
  */
-export async function lockDocuments(
+export function lockDocuments(
+  open: OpenTransaction<unknown>,
+  query: DocumentQuery,
+  how: DocumentLock,
+): Promise<LockedRows<Row>> {
+  return partOf(open, () => lockFound(open, query, how))
+}
+
+async function lockFound(
   { session }: OpenTransaction<unknown>,
   query: DocumentQuery,
   { options, planFor, lock }: DocumentLock,

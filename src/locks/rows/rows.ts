@@ -7,6 +7,7 @@ import { LockContention } from '../contention.ts'
 import type { Needs } from '../needs.ts'
 import type { OpenTransaction } from '../port.ts'
 import { lockInTime, oneAtATime } from '../transaction/one-at-a-time.ts'
+import { partOf } from '../transaction/part.ts'
 import { withSavepoint } from '../transaction/savepoint.ts'
 import { withSetting } from '../setting.ts'
 import { sendLock, take } from '../take.ts'
@@ -39,7 +40,11 @@ export interface RowCall {
 }
 
 /** Locks the rows of a query until the transaction ends, and reads them as they are once the lock is there. */
-export async function lockRows(open: OpenTransaction<unknown>, call: RowCall): Promise<LockedRows<Row>> {
+export function lockRows(open: OpenTransaction<unknown>, call: RowCall): Promise<LockedRows<Row>> {
+  return partOf(open, () => lockNow(open, call))
+}
+
+async function lockNow(open: OpenTransaction<unknown>, call: RowCall): Promise<LockedRows<Row>> {
   const { plan, read, options, needs } = call
   if (plan.begin !== undefined && open.access === 'read-only') {
     throw new LockUsageError('access', 'a transaction that only reads cannot lock rows on this database')

@@ -1,6 +1,7 @@
 import { deadlineIn, type Deadline } from '../../core/deadline.ts'
 import { UnsupportedLockError } from '../../core/errors.ts'
 import { graceMs } from '../../core/grace.ts'
+import type { Session } from '../../core/session.ts'
 import type { Row } from '../../core/statement.ts'
 import { isUnsupported } from '../../core/support.ts'
 import type { Dialect } from '../../dialects/dialect.ts'
@@ -13,12 +14,14 @@ import { readFailure } from '../failure.ts'
 import { takeTurn } from '../lane.ts'
 import { inGrace, NoAnswerError, within, type LimitTerms } from '../limit.ts'
 import type { TransactionOptions } from './options.ts'
+import { isOfTransaction, WorkError } from './own-error.ts'
+import { untilNoParts } from './part.ts'
 import { openSession, type OpeningLimits } from '../open-session.ts'
 import type { Opening } from '../named/opening.ts'
 import type { OpenTransaction, Port, Server } from '../port.ts'
 import type { Scope } from './scope.ts'
 import { releaseAtEnd } from './release-at-end.ts'
-import { sessionEnd } from '../session-end.ts'
+import { sessionEnd, type SessionEnd } from '../session-end.ts'
 import { withSetting } from '../setting.ts'
 
 /** What one attempt at a transaction needs. */
@@ -70,30 +73,13 @@ function patienceOf<Tx, T>({ opening, options: { signal } }: Job<Tx, T>): Openin
 
 /** Whatever happens, the connection goes back clean or is destroyed. */
 async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T> {
-  const { signal, isolation, access = 'read-write' } = job.options
   const session = await openSession(job.port, patienceOf(job))
   const ending = sessionEnd(session)
   try {
     const server = job.port.server(session)
     const { dialect, version } =
       server instanceof Promise ? await within(beginLimit(job), server, ending.doubt) : server
-    const open: OpenTransaction<Tx> = {
-      dialect,
-      version,
-      session,
-      signal,
-      isolation,
-      access,
-      deadline,
-      doubt: ending.doubt,
-      isInDoubt: ending.isInDoubt,
-      giveUp: ending.giveUp,
-      begun: undefined,
-      named: new Map(),
-      locking: undefined,
-      onLeave: [],
-      atEnd: [],
-    }
+    const open = openTransaction<Tx>({ dialect, version, session, ending }, job.options, deadline)
     try {
       return await transact(open, job)
     } finally {
@@ -106,6 +92,38 @@ async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T>
   } finally {
     const ended = ending.end()
     if (ended !== undefined) await ended
+  }
+}
+
+interface Place<Tx> extends Server {
+  readonly session: Session<Tx>
+  readonly ending: SessionEnd
+}
+
+function openTransaction<Tx>(
+  { dialect, version, session, ending }: Place<Tx>,
+  { signal, isolation, access = 'read-write' }: TransactionOptions,
+  deadline: Deadline,
+): OpenTransaction<Tx> {
+  return {
+    dialect,
+    version,
+    session,
+    signal,
+    isolation,
+    access,
+    deadline,
+    doubt: ending.doubt,
+    isInDoubt: ending.isInDoubt,
+    giveUp: ending.giveUp,
+    begun: undefined,
+    named: new Map(),
+    locking: undefined,
+    parts: undefined,
+    refusals: undefined,
+    isAtWork: false,
+    onLeave: [],
+    atEnd: [],
   }
 }
 
@@ -133,11 +151,12 @@ async function fromBeginToCommit<Tx, T>(
   let result: T
   try {
     result = await unlessAborted(open, runWork(open, job, begun))
-    // a lock that the work did not wait for must not be taken in the next transaction of the connection
-    while (open.locking !== undefined) await unlessAborted(open, open.locking)
+    // what the work did not wait for must not be done in the next transaction of the connection
+    if (open.parts !== undefined) await unlessAborted(open, untilNoParts(open))
   } catch (error) {
-    await rollBack(open, error)
-    throw error
+    const reason = open.isAtWork && !isOfTransaction(open, error) ? new WorkError(error) : error
+    await rollBack(open, reason)
+    throw reason
   } finally {
     leave(open, job.scope)
   }
@@ -182,6 +201,7 @@ function runWork<Tx, T>(open: OpenTransaction<Tx>, job: Job<Tx, T>, begun: Begun
 
 function startWork<Tx, T>(open: OpenTransaction<Tx>, job: Job<Tx, T>): Promise<T> {
   const { begun, session } = open
+  open.isAtWork = true
   if (begun === undefined) return job.work(session.tx)
   const working = unlessRefused(begun, () => job.work(session.tx))
   // the work waits for the beginning only by its own first statement

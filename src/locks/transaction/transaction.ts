@@ -9,7 +9,9 @@ import { LockContention } from '../contention.ts'
 import { readFailure, type Failure } from '../failure.ts'
 import { waitDeadline } from '../named/opening.ts'
 import { checkTransaction, type TransactionOptions } from './options.ts'
-import type { Port } from '../port.ts'
+import { throwSpent, WorkError } from './own-error.ts'
+import { stepsOf } from './part.ts'
+import type { OpenTransaction, Port } from '../port.ts'
 import type { Scope } from './scope.ts'
 
 /** Everything that the transactions of one `locks` object have in common. */
@@ -31,7 +33,7 @@ export function runTransaction<Tx, T>(
     const outer = scope.current()
     return outer === undefined
       ? runOutermost({ port, scope, candidates, work, options: checked, opening: undefined })
-      : join(work, outer.session.tx, checked)
+      : join(work, outer, checked)
   } catch (error) {
     return failWith(error)
   }
@@ -46,7 +48,7 @@ export function runOutermost<Tx, T>(call: Job<Tx, T>): Promise<T> {
   if (signal?.aborted === true) return failWith(signal.reason)
   const deadline = deadlineIn(budgetMs)
   const job = budgetMs === undefined ? call : { ...call, budget: deadline }
-  return attempt(job).catch((error: unknown) => runAgain(job, error, deadline))
+  return attempt(job).catch((error: unknown) => runAgain(job, error, deadline).catch(throwSpent))
 }
 
 async function runAgain<Tx, T>(job: Job<Tx, T>, reason: unknown, deadline: Deadline): Promise<T> {
@@ -57,6 +59,7 @@ async function runAgain<Tx, T>(job: Job<Tx, T>, reason: unknown, deadline: Deadl
     // an abort does not change that nobody knows what is stored
     if (error instanceof CommitOutcomeUnknownError) throw error
     options.signal?.throwIfAborted()
+    if (error instanceof WorkError) throw error.thrown
     const failure = readFailure(error, candidates)
     await beforeRetry(failure, state, options)
     options.signal?.throwIfAborted()
@@ -89,8 +92,12 @@ export async function failWith(error: unknown): Promise<never> {
   throw error
 }
 
-async function join<Tx, T>(work: (tx: Tx) => Promise<T>, tx: Tx, { nested }: TransactionOptions): Promise<T> {
-  if (nested === 'join') return work(tx)
+async function join<Tx, T>(
+  work: (tx: Tx) => Promise<T>,
+  outer: OpenTransaction<Tx>,
+  { nested }: TransactionOptions,
+): Promise<T> {
+  if (nested === 'join') return stepsOf(outer, async () => work(outer.session.tx))
   throw new LockUsageError(
     'nested',
     "a transaction is open in this chain of calls already: use its tx, or say nested: 'join' to become a part of it",

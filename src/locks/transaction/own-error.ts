@@ -1,0 +1,68 @@
+import type { ErrorLike } from '../../core/classification.ts'
+import { classifyFor } from '../../core/classify.ts'
+import { isRetryable, type ErrorKind } from '../../core/error-kind.ts'
+import { RetryableTransactionError } from '../../core/errors.ts'
+import { unwrap } from '../../core/unwrap.ts'
+import type { OpenTransaction } from '../port.ts'
+
+/** Carries an error out of an attempt that is the work's own, whatever it looks like: it is thrown as it is. */
+export class WorkError extends Error {
+  readonly thrown: unknown
+
+  constructor(thrown: unknown) {
+    super('the work has failed')
+    this.thrown = thrown
+  }
+}
+
+/** Errors that another call of Holdfast's has ended with. It has done what could be done about them. */
+const spent = new WeakSet<object>()
+
+/** Notes that a call ends with this error, and throws it. */
+export function throwSpent(error: unknown): never {
+  if (typeof error === 'object' && error !== null) spent.add(error)
+  throw error
+}
+
+/**
+ * Whether an error that the work has thrown comes from its transaction, as far as can be told: a lost connection to
+ * somebody else, or a deadlock in another database, has the same codes.
+ *
+ * Libraries wrap errors, and some make new ones. So besides the errors that the session has seen, one of a kind that it
+ * has seen counts as well.
+ */
+export function isOfTransaction(open: OpenTransaction<unknown>, error: unknown): boolean {
+  const { session, dialect, refusals = [] } = open
+  const { kind } = classifyFor(error, dialect)
+  if (kind === 'other' || session.witness === undefined) return true
+  const { failures, isLoss = neverLoss } = session.witness
+  const seen = [...failures, ...refusals]
+  const isSeen = unwrap(error).some(
+    ({ error: layer }) => seen.includes(layer) || isLoss(layer) || isAskedFor(layer),
+  )
+  if (isSeen || (kind === 'connection-lost' && isLost(open))) return true
+  return seen.some((one) => isAlike(kind, classifyFor(one, dialect).kind))
+}
+
+function neverLoss(): boolean {
+  return false
+}
+
+/** The work may ask for another attempt itself, with an error of our own class. */
+function isAskedFor(error: ErrorLike): boolean {
+  return error instanceof RetryableTransactionError && !spent.has(error)
+}
+
+function isLost({ session }: OpenTransaction<unknown>): boolean {
+  let isTold = false
+  const stop = session.onLost?.(() => {
+    isTold = true
+  })
+  stop?.()
+  return isTold
+}
+
+/** A library may have one code for all that is worth another attempt. */
+function isAlike(kind: ErrorKind, other: ErrorKind): boolean {
+  return kind === other || (isRetryable(kind) && isRetryable(other))
+}

@@ -1,0 +1,53 @@
+import { LockUsageError } from '../../core/errors.ts'
+import { LockContention } from '../contention.ts'
+import type { OpenTransaction } from '../port.ts'
+
+/**
+ * Makes a call of `locks` a part of an open transaction: COMMIT waits for it. What it rejects with is the transaction's
+ * own error, and so a reason to run it again.
+ */
+export function partOf<T>(open: OpenTransaction<unknown>, call: () => Promise<T>): Promise<T> {
+  return add(open, call, (error) => void (open.refusals ??= []).push(error))
+}
+
+/** The same for a call that runs work of the caller's besides: what that throws is not the transaction's own. */
+export function stepsOf<T>(open: OpenTransaction<unknown>, call: () => Promise<T>): Promise<T> {
+  return add(open, call, () => {})
+}
+
+function add<T>(
+  open: OpenTransaction<unknown>,
+  call: () => Promise<T>,
+  refused: (error: unknown) => void,
+): Promise<T> {
+  const part = call()
+  const parts = (open.parts ??= new Set())
+  parts.add(part)
+  // before whoever has called: it was there first
+  part.then(
+    () => parts.delete(part),
+    (error: unknown) => {
+      parts.delete(part)
+      refused(error)
+    },
+  )
+  return part
+}
+
+/** Waits for the calls that the work has left under way, and for those that start meanwhile. */
+export async function untilNoParts({ parts = new Set() }: OpenTransaction<unknown>): Promise<void> {
+  for (const part of parts) {
+    await part.catch((error: unknown) => {
+      // it is the way to wait for a lock, and no failure
+      throw error instanceof LockContention ? error : notAwaited(error)
+    })
+  }
+}
+
+function notAwaited(cause: unknown): LockUsageError {
+  return new LockUsageError(
+    'transaction',
+    'a call of locks that the work did not wait for has failed: nothing is stored. Await every call',
+    { cause },
+  )
+}
