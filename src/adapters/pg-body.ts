@@ -25,6 +25,7 @@ export const bodyTraits: BodyTraits = {
     ends: String.raw`commit|${rollbackOfAll}|begin|start\s+transaction|end|abort|prepare\s+transaction`,
   }),
   isEndedByErrors: false,
+  returnsGiveUpLocks: true,
 }
 
 /** The statements of the work on one client, as the client lines them up and the server answers them. */

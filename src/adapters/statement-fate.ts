@@ -17,11 +17,15 @@ export type FateOf = (sql: string) => Fate
 export function fateBy(words: FateWords): FateOf {
   const fateOf = fateOfOne(words)
   return (sql) => {
-    const place = sql.indexOf(';')
-    const isOne = place < 0 || place === sql.trimEnd().length - 1
     const fate = fateOf(sql)
-    return isOne || fate === 'ends' ? fate : 'unsure'
+    return fate === 'ends' || !isSeveral(sql) ? fate : 'unsure'
   }
+}
+
+/** Whether a text may hold several statements. */
+export function isSeveral(sql: string): boolean {
+  const place = sql.indexOf(';')
+  return place >= 0 && place !== sql.trimEnd().length - 1
 }
 
 /** For a driver that sends no more than one statement at a time: a semicolon stands in a value. */

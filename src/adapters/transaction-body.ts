@@ -2,6 +2,7 @@ import { LockUsageError } from '../core/errors.ts'
 import type { Witness } from '../core/session.ts'
 import type { SqlStatement } from '../core/statement.ts'
 import { noteFailure } from './note-failure.ts'
+import { mayConcernSavepoints, Savepoints } from './savepoints.ts'
 import type { FateOf } from './statement-fate.ts'
 import { nothingToCommit } from './transaction-end.ts'
 
@@ -10,6 +11,8 @@ export interface BodyTraits {
   readonly fateOf: FateOf
   /** An error may end the transaction without a word, and what is sent next is then run, and stored, on its own. */
   readonly isEndedByErrors: boolean
+  /** A return to a savepoint gives up the locks that were taken since. */
+  readonly returnsGiveUpLocks?: boolean
 }
 
 /**
@@ -38,6 +41,7 @@ export class TransactionBody implements Witness {
   #failure: unknown
   #end: LockUsageError | undefined
   #failures: unknown[] | undefined
+  #savepoints: Savepoints | undefined
   readonly #traits: BodyTraits
 
   constructor(traits: BodyTraits) {
@@ -52,8 +56,14 @@ export class TransactionBody implements Witness {
     return this.#failures ?? []
   }
 
+  get savepoints(): Savepoints | undefined {
+    if (this.#traits.returnsGiveUpLocks === true) this.#savepoints ??= new Savepoints()
+    return this.#savepoints
+  }
+
   begin(): void {
     this.#stage = 'open'
+    this.#savepoints = undefined
     this.#failures = undefined
     this.isInDoubt = false
     this.#isUnsure = false
@@ -94,7 +104,9 @@ export class TransactionBody implements Witness {
     if (this.#end !== undefined) return this.#end
     const fate = this.#traits.fateOf(sql)
     this.#isUnsure = fate === 'unsure'
-    return fate === 'ends' ? wouldEnd(sql) : undefined
+    if (fate === 'ends') return wouldEnd(sql)
+    if (this.#traits.returnsGiveUpLocks === true && mayConcernSavepoints(sql)) this.savepoints?.read(sql)
+    return undefined
   }
 
   succeeded(): void {

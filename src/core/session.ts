@@ -18,6 +18,18 @@ export interface Witness {
   readonly failures: readonly unknown[]
   /** Whether the driver itself says of an error that a transaction has lost. Told where not every failure is seen. */
   readonly isLoss?: (error: ErrorLike) => boolean
+  /** Told where a return to a savepoint gives up the locks that were taken since. */
+  readonly savepoints?: SavepointWatch | undefined
+}
+
+/** The savepoints that the work has set in a transaction, and its returns to them. */
+export interface SavepointWatch {
+  /** Rises with every savepoint and every return. */
+  readonly now: number
+  /** How often the work has gone back. */
+  readonly returns: number
+  /** Called when it goes back: what was taken at that `now` or later is given up. */
+  onReturn: ((since: number) => void) | undefined
 }
 
 /**

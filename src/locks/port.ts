@@ -36,6 +36,10 @@ export interface OpenTransaction<Tx> extends Server {
   begun: Promise<unknown> | undefined
   /** The named locks that it holds, by the text that tells them apart. */
   readonly named: Map<string, Receipt>
+  /** Of those, the ones that a return to a savepoint gives up, by the same text. */
+  joined: Map<string, JoinedLock> | undefined
+  /** The names of those that it may have given up so. */
+  unsure: Set<string> | undefined
   /** The last of its lock calls that has not ended. */
   locking: Promise<unknown> | undefined
   /** Its calls of `locks` that have not ended. */
@@ -48,4 +52,13 @@ export interface OpenTransaction<Tx> extends Server {
   onLeave: (() => void)[] | undefined
   /** What gives back the locks that outlive the transaction, sent once it has ended: in the opposite order. */
   readonly atEnd: Statement[]
+}
+
+/** A named lock that was taken while the work was under way. */
+export interface JoinedLock {
+  /** Where the transaction stood among its savepoints when the lock was granted. */
+  readonly at: number
+  isGivenUp: boolean
+  /** Called when it is given up. */
+  readonly tell: (() => void)[]
 }

@@ -7,6 +7,7 @@ import type { Dialect } from '../../dialects/dialect.ts'
 import { createHandle } from '../handle.ts'
 import type { Leases } from '../lease/lease.ts'
 import { checkTtl } from '../lease/options.ts'
+import { unlessUnsure } from './given-up.ts'
 import { heldAlready } from './join-lock.ts'
 import { keyId } from './named-key.ts'
 import type { NamedLocking } from './opening.ts'
@@ -53,7 +54,9 @@ export function createAcquire<Tx>(parts: AcquirePort<Tx>): Acquire {
     oneOf('reentry', reentry, ['refuse', 'join'])
     checkTtl(ttlMs)
     const request = checkAcquire(key, session)
-    const outer = parts.current()?.named.get(keyId(key))
+    const id = keyId(key)
+    unlessUnsure(parts.current(), id)
+    const outer = parts.current()?.named.get(id)
     if (outer !== undefined)
       return heldByTransaction(key, heldAlready(outer, { reentry, mode: request.mode }))
     return isLease

@@ -1,6 +1,6 @@
 import type { LockKey } from '../../core/key.ts'
 import type { Receipt } from '../../core/receipt.ts'
-import type { OpenTransaction } from '../port.ts'
+import type { JoinedLock, OpenTransaction } from '../port.ts'
 import { HoldSignal } from './hold-signal.ts'
 import type { NamedKey } from './named-key.ts'
 
@@ -8,7 +8,10 @@ import type { NamedKey } from './named-key.ts'
 export interface LockInTransaction {
   readonly key: LockKey
   readonly receipt: Receipt
-  /** Aborts when the call is aborted, and when the connection that holds the lock is found broken. */
+  /**
+   * Aborts when the call is aborted, when the connection that holds the lock is found broken, and when the work goes
+   * back to a savepoint from before the lock, where that gives it up.
+   */
   readonly signal: AbortSignal
 }
 
@@ -31,7 +34,7 @@ export class HeldLock implements LockInTransaction {
     if (name === undefined || receipt === undefined) throw new Error('a lock that is held has a receipt')
     this.key = name.key
     this.receipt = receipt
-    this.#hold = new HoldSignal(open)
+    this.#hold = new HoldSignal(open, open.joined && joinedOf(open, [name]))
   }
 
   get signal(): AbortSignal {
@@ -48,10 +51,14 @@ export class HeldLocks implements LocksInTransaction {
   constructor(open: OpenTransaction<unknown>, names: readonly NamedKey[]) {
     this.keys = names.map(({ key }) => key)
     this.receipts = names.flatMap(({ id }) => open.named.get(id) ?? [])
-    this.#hold = new HoldSignal(open)
+    this.#hold = new HoldSignal(open, open.joined && joinedOf(open, names))
   }
 
   get signal(): AbortSignal {
     return this.#hold.signal
   }
+}
+
+function joinedOf({ joined }: OpenTransaction<unknown>, names: readonly NamedKey[]): readonly JoinedLock[] {
+  return names.flatMap(({ id }) => joined?.get(id) ?? [])
 }

@@ -1,5 +1,5 @@
 import { LockLostError } from '../../core/errors.ts'
-import type { OpenTransaction } from '../port.ts'
+import type { JoinedLock, OpenTransaction } from '../port.ts'
 
 type Holder = Pick<OpenTransaction<unknown>, 'session' | 'signal' | 'begun' | 'onLeave'>
 
@@ -11,12 +11,14 @@ type Holder = Pick<OpenTransaction<unknown>, 'session' | 'signal' | 'begun' | 'o
  */
 export class HoldSignal {
   readonly #holder: Holder
+  readonly #joined: readonly JoinedLock[] | undefined
   #lost: AbortController | undefined
   #refusal: { readonly why: unknown } | undefined
   #signal: AbortSignal | undefined
 
-  constructor(holder: Holder) {
+  constructor(holder: Holder, joined?: readonly JoinedLock[]) {
     this.#holder = holder
+    this.#joined = joined
     // a beginning that travels with the work's first statement: when it fails, nothing was ever held
     holder.begun?.catch((why: unknown) => {
       this.#refusal = { why }
@@ -35,6 +37,11 @@ export class HoldSignal {
     const lost = new AbortController()
     this.#lost = lost
     if (this.#refusal !== undefined) lost.abort(this.#refusal.why)
+    for (const lock of this.#joined ?? []) {
+      const tell = (): void => lost.abort(new LockLostError('the lock was given up with a savepoint'))
+      if (lock.isGivenUp) tell()
+      else lock.tell.push(tell)
+    }
     // once the work has ended, the connection may be somebody else's
     const stop =
       onLeave &&

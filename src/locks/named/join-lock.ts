@@ -2,9 +2,11 @@ import { LockUsageError, UnsupportedLockError } from '../../core/errors.ts'
 import type { Plan } from '../../core/plan.ts'
 import type { Receipt } from '../../core/receipt.ts'
 import type { Isolation } from '../../core/request.ts'
+import type { SavepointWatch } from '../../core/session.ts'
 import { unsupported } from '../../core/support.ts'
 import { LockContention } from '../contention.ts'
 import { isolationOf } from './default-isolation.ts'
+import { noteJoined, watchReturns } from './given-up.ts'
 import type { CheckedLock } from './lock-options.ts'
 import type { NamedKey } from './named-key.ts'
 import {
@@ -43,19 +45,36 @@ async function joinNow(open: OpenTransaction<unknown>, call: JoinCall): Promise<
   checkJoinable(open, plan, isolation)
   await prepare(plan, locking)
   const began = performance.now()
-  await lockInTime(open, wait, () =>
-    withSavepoint(open, savepoint, () =>
-      plan.beforeBegin.length > 0
-        ? takeForConnection(open, plan, locking)
-        : takeForTransaction(open, plan, locking),
-    ),
-  )
+  const takeOnce = (): Promise<void> =>
+    lockInTime(open, wait, () =>
+      withSavepoint(open, savepoint, () =>
+        isOfConnection(plan)
+          ? takeForConnection(open, plan, locking)
+          : takeForTransaction(open, plan, locking),
+      ),
+    )
+  // what belongs to the connection, or came with BEGIN, outlasts a savepoint
+  const savepoints = isOfConnection(plan) || isWholeDatabase(plan) ? undefined : watchReturns(open)
+  await (savepoints === undefined ? takeOnce() : takeForGood(savepoints, takeOnce))
   const receipt = receiptOf(plan, lock, {
     statements: sentFor(plan),
     waitedMs: performance.now() - began,
   })
   open.named.set(name.id, receipt)
+  if (savepoints !== undefined) noteJoined(open, name.id, savepoints)
   return receipt
+}
+
+function isOfConnection({ beforeBegin }: Plan): boolean {
+  return beforeBegin.length > 0
+}
+
+/** Who goes back to a savepoint while the lock is taken may have given it up: to take it twice does no harm. */
+async function takeForGood(savepoints: SavepointWatch, takeOnce: () => Promise<void>): Promise<void> {
+  for (let returns = -1; returns !== savepoints.returns;) {
+    returns = savepoints.returns
+    await takeOnce()
+  }
 }
 
 /** What a transaction holds, for somebody who asks for it again. Rejects where that is not meant, or would be less than asked. */

@@ -118,6 +118,8 @@ function openTransaction<Tx>(
     giveUp: ending.giveUp,
     begun: undefined,
     named: new Map(),
+    joined: undefined,
+    unsure: undefined,
     locking: undefined,
     parts: undefined,
     refusals: undefined,
@@ -233,7 +235,7 @@ function leave<Tx>(open: OpenTransaction<Tx>, scope: Scope<Tx>): void {
   for (const tell of onLeave) tell()
 }
 
-/** A COMMIT may take as long as it likes, until the caller wants no more: what it has done by then is asked about. */
+/** Until the caller wants no more: what COMMIT has done by then is asked about. Absent where the caller has no limit. */
 function commitLimit<Tx, T>({ options: { signal }, budget }: Job<Tx, T>): LimitTerms | undefined {
   if (signal === undefined && budget === undefined) return undefined
   return { signal, ms: (budget?.remainingMs() ?? Infinity) + graceMs, outlivesSignalMs: graceMs }
