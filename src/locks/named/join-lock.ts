@@ -16,6 +16,8 @@ import {
   takeForTransaction,
   type NamedLocking,
 } from './opening.ts'
+import { patienceOf } from '../needs.ts'
+import type { Patience } from '../open-session.ts'
 import type { OpenTransaction } from '../port.ts'
 import { receiptOf } from '../rows/rows.ts'
 import { lockInTime, oneAtATime } from '../transaction/one-at-a-time.ts'
@@ -43,7 +45,7 @@ async function joinNow(open: OpenTransaction<unknown>, call: JoinCall): Promise<
   const request = { key: name.key, mode, wait, exact, ...(isolation && { isolation }) }
   const plan = locking.planFor(open, request, name.id)
   checkJoinable(open, plan, isolation)
-  await prepare(plan, locking)
+  await prepare(plan, locking, patienceOf(open.signal, wait))
   const began = performance.now()
   const takeOnce = (): Promise<void> =>
     lockInTime(open, wait, () =>
@@ -110,7 +112,7 @@ function checkJoinable(
 }
 
 /** What was made just now may be invisible to this transaction: it is repeated. */
-async function prepare(plan: Plan, { needs }: NamedLocking): Promise<void> {
-  if (isWholeDatabase(plan) || !(await needs.make(plan.needs))) return
+async function prepare(plan: Plan, { needs }: NamedLocking, patience: Patience): Promise<void> {
+  if (isWholeDatabase(plan) || !(await needs.make(plan.needs, patience))) return
   throw new LockContention(plan.waiting.timeoutMs, new Error('its row was made just now'))
 }
