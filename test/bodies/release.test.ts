@@ -33,6 +33,29 @@ function onMysql(uri: string): Subject {
 
 describeEngines(
   (context) => {
+    test.each(['reset', 'changeUser'] as const)(
+      'a body that calls %s, which makes the session new, is refused, and its transaction goes on',
+      async (method) => {
+        const pool = mysql.createPool({ uri: context.engine.server.url, connectionLimit: 1 })
+        await pool.query('create table if not exists anew (id integer)')
+        await pool.query('delete from anew')
+        await mysqlLocks(pool).transaction(async (tx) => {
+          await tx.query('insert into anew values (1)')
+          expect(await caught(tx[method]({}))).toBeInstanceOf(LockUsageError)
+          const { connection } = tx as unknown as { connection: Record<string, () => void> }
+          expect(() => connection[method]?.()).toThrow(LockUsageError)
+          await tx.query('insert into anew values (2)')
+        })
+        expect((await pool.query('select id from anew order by id'))[0]).toEqual([{ id: 1 }, { id: 2 }])
+        await pool.end()
+      },
+    )
+  },
+  { only: ['mysql', 'mariadb'] },
+)
+
+describeEngines(
+  (context) => {
     const open = (): Subject => (context.name === 'postgres' ? onPg : onMysql)(context.engine.server.url)
 
     test('a body that gives its connection back, as users of pools do, is refused, and nobody else gets it', async () => {
