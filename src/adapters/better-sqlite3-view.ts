@@ -1,5 +1,6 @@
 import type { SqliteTransaction } from './better-sqlite3-transaction.ts'
-import { refuseControl } from './control-text.ts'
+import { fateOf } from './better-sqlite3-words.ts'
+import { refuseEnding } from './transaction-body.ts'
 
 type Method = (...args: unknown[]) => unknown
 
@@ -39,7 +40,7 @@ interface Member {
 function methodOf({ object, name, method }: Member, view: View): Method {
   const { handle, tx, transaction } = view
   return function (this: unknown, ...args) {
-    if (object === handle && (name === 'prepare' || name === 'exec')) refuseControl(args[0])
+    if (object === handle && (name === 'prepare' || name === 'exec')) refuseEnding(fateOf, args[0])
     const result = transaction.callByWork(() => Reflect.apply(method, object, args))
     if (result === handle) return tx
     if (result === object) return this

@@ -5,8 +5,8 @@ import type { Row, Value } from '../core/statement.ts'
 import { laneOf } from './better-sqlite3-lane.ts'
 import { SqliteTransaction } from './better-sqlite3-transaction.ts'
 import { viewOf } from './better-sqlite3-view.ts'
+import { fateOf } from './better-sqlite3-words.ts'
 import { withoutWaiting, type PreparingDatabase } from './better-sqlite3-waiting.ts'
-import { fateBy, rollbackOfAll } from './statement-fate.ts'
 import { sqlOnly } from './statement-kind.ts'
 import { succeeds } from './succeeds.ts'
 import type { DriverTraits } from './traits.ts'
@@ -143,7 +143,7 @@ function toSqlite(value: Value): string | number | bigint | null | Uint8Array {
 /** For libraries that send their statements through `better-sqlite3`. */
 export const traits: DriverTraits = {
   begin: (start) => [beginText(start), ...headTexts(start)],
-  body: { fateOf: fateBy({ ends: `commit|${rollbackOfAll}|begin|end` }), isEndedByErrors: true },
+  body: { fateOf, isEndedByErrors: true },
   // only inside of a transaction it is refused; one that it begins is empty, and is rolled back as the former would be
   isInTransaction: async (send) => !(await succeeds(send('BEGIN'))),
   toDriver: toSqlite,

@@ -1,4 +1,5 @@
-import { refuseControl } from './control-text.ts'
+import { fateOf } from './duckdb-words.ts'
+import { refuseEnding } from './transaction-body.ts'
 
 /** What a call of the work is asked for and told to. */
 export interface Guard {
@@ -44,7 +45,7 @@ function call(member: Member, args: unknown[], guard: Guard): unknown {
   try {
     if (!isFree(member)) guard.mayCall()
     if ('disconnectSync' in object && disconnects.test(name)) guard.mayDisconnect()
-    if (takesSql.test(name)) refuseControl(args[0])
+    if (takesSql.test(name)) refuseEnding(fateOf, args[0])
   } catch (refusal) {
     // whoever catches the rejection of a call that is not waited for expects no error from the call itself
     if (kindOf(method) === 'AsyncFunction') return rejected(refusal)

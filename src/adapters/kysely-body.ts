@@ -1,4 +1,3 @@
-import type { LockUsageError } from '../core/errors.ts'
 import type { Row } from '../core/statement.ts'
 import { rawQuery, type KyselyConnection, type KyselyQuery, type KyselyResult } from './kysely-connection.ts'
 import type { DriverTraits } from './traits.ts'
@@ -7,6 +6,8 @@ import { hasEnded, TransactionBody } from './transaction-body.ts'
 /** Whatever is sent on a connection of Kysely's, by us and by the work: Kysely sends one at a time. */
 export interface WatchedConnection {
   readonly body: TransactionBody
+  /** Asks the database whether the transaction is there. */
+  readonly ask: () => Promise<void>
   /** Ends the streams that the work has left open. */
   readonly cutStreams: () => Promise<void>
   /** Whether there was one. Who has left it keeps Kysely's turn on the connection for ever. */
@@ -34,6 +35,7 @@ export function watchConnection(connection: KyselyConnection, driver: DriverTrai
   }
   return {
     body,
+    ask,
     cutStreams: async () => {
       const left = [...open]
       open.clear()
@@ -105,7 +107,7 @@ function watchedStream(
   }
 }
 
-function refusalOf(body: TransactionBody, query: KyselyQuery): LockUsageError | undefined {
+function refusalOf(body: TransactionBody, query: KyselyQuery): TransactionBody['end'] {
   return query.manner === undefined ? body.refusal(query.sql) : body.end
 }
 

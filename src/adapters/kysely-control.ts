@@ -9,7 +9,7 @@ import type { Manner } from './transaction-body.ts'
 import { sendInTurn, undoneOnError } from './transaction-start.ts'
 
 /** How a transaction is begun and ended on a connection of Kysely's. */
-export type TransactionControl = Pick<Session, 'begin' | 'commit' | 'rollback'>
+export type TransactionControl = Pick<Session, 'begin' | 'commit' | 'rollback' | 'stored'>
 
 type Send = (text: string, manner: Manner) => Promise<readonly Row[]>
 
@@ -33,6 +33,7 @@ export function transactionControl(connection: KyselyConnection, parts: ControlP
     connection.beginTransaction === undefined ? byStatements(parts) : byMethods(connection, parts)
   const { body, cutStreams } = parts.watched
   return {
+    stored: () => body.stored,
     begin: async (start) => {
       const rows = await begin(start)
       body.begin()
@@ -49,10 +50,17 @@ export function transactionControl(connection: KyselyConnection, parts: ControlP
     rollback: async () => {
       body.giveUp()
       await cutStreams()
+      await lookForStored(parts)
       await rollback()
       body.over()
     },
   }
+}
+
+async function lookForStored({ watched: { body, ask, hasCut }, settle }: ControlParts): Promise<void> {
+  if (!body.asksBeforeRollback) return
+  if (!hasCut()) await settle()
+  await ask()
 }
 
 function leftOpen(): LockUsageError {

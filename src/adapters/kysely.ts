@@ -79,6 +79,7 @@ async function sessionOf<Trx>(pinned: Pinned, options: KyselySessionOptions): Pr
     commit: () => (isOver ? givenBack() : own.commit()),
     rollback: own.rollback,
     witness: watched.body,
+    ...(own.stored && { stored: own.stored }),
     release: () => (restore.length === 0 ? giveBack() : runAll(restore).then(giveBack)),
     destroy: async (why) => {
       isOver = true

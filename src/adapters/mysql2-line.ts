@@ -1,5 +1,6 @@
 import { LockUsageError } from '../core/errors.ts'
-import { fateBy, fateOfOne, rollbackOfAll, type FateWords } from './statement-fate.ts'
+import { fateWords } from './mysql2-words.ts'
+import { fateBy } from './statement-fate.ts'
 import { TransactionBody, type Manner } from './transaction-body.ts'
 
 /** The connection that answers by callback, beneath the one of promises. */
@@ -25,15 +26,7 @@ interface Command {
   emit(event: 'error', error: Error): unknown
 }
 
-/**
- * What commits by itself: https://dev.mysql.com/doc/refman/9.0/en/implicit-commit.html. Of what is in neither list, such
- * as CALL, the server is asked.
- */
-export const fateWords: FateWords = {
-  ends: String.raw`commit|${rollbackOfAll}|begin(?!\s+not\b)|start\s+transaction|xa|set\b[^]*\bautocommit|alter|create(?!(?:\s+or\s+replace)?\s+temporary\b)|drop(?!\s+temporary\b)|rename|truncate|lock\s+tables?|grant|revoke`,
-  keeps: String.raw`select|insert|update|delete|replace|with|set\b(?![^]*\bautocommit)|savepoint|release|rollback\s+(?:work\s+)?to|show|do|explain|describe|desc|values|table`,
-}
-const [anyFate, oneFate] = [fateBy(fateWords), fateOfOne(fateWords)]
+const [anyFate, oneFate] = [fateBy(fateWords), fateBy(fateWords, true)]
 
 interface Waiting {
   readonly command: Command
@@ -94,10 +87,15 @@ export class Line {
     })
   }
 
+  /** Asks whether the transaction is there, behind all that was given before. */
+  async ask(): Promise<void> {
+    this.body.told(isInTransaction(await this.send('DO 0', 'free')))
+  }
+
   /** Rejects where the database has ended the transaction. */
   async confirm(): Promise<void> {
     if (!this.body.isInDoubt) return
-    this.body.told(isInTransaction(await this.send('DO 0', 'free')))
+    await this.ask()
     if (this.body.end !== undefined) throw this.body.end
   }
 
@@ -146,7 +144,7 @@ export class Line {
     this.#next()
   }
 
-  #refusalOf({ command, manner, isOfWork }: Waiting): LockUsageError | undefined {
+  #refusalOf({ command, manner, isOfWork }: Waiting): TransactionBody['end'] {
     if (isOfWork) return this.body.refusal(textOf(command) ?? '')
     return manner === 'free' ? undefined : this.body.end
   }
@@ -166,6 +164,7 @@ export class Line {
     else
       command.onResult = (why, ...rest) => {
         if (why != null) fail(why)
+        else if (isOfWork) this.#look(rest[0])
         answered(why, ...rest)
       }
     command.once('end', () => {
@@ -177,7 +176,13 @@ export class Line {
     this.#add(command)
   }
 
-  /** The server says with every answer without rows whether a transaction is open. */
+  /** The server says with every answer without rows whether a transaction is open: here without being asked. */
+  #look(answer: unknown): void {
+    // of several answers, as those of a procedure, the last one counts
+    const last: unknown = Array.isArray(answer) ? answer.at(-1) : answer
+    if (last?.constructor?.name === 'ResultSetHeader') this.body.answered(isInTransaction(last))
+  }
+
   #ask(): void {
     this.#isAsking = true
     const isLent = this.#isLent

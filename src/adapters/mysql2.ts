@@ -4,15 +4,9 @@ import { LockUsageError } from '../core/errors.ts'
 import { released, type Session, type Sessions, type TransactionStart } from '../core/session.ts'
 import type { Row, SqlStatement, Value } from '../core/statement.ts'
 import { watchLoss, type LossEvents } from './connection-loss.ts'
-import {
-  checkAutocommit,
-  fateWords,
-  lineOf,
-  withoutAutocommit,
-  type CoreConnection,
-  type Line,
-} from './mysql2-line.ts'
+import { checkAutocommit, lineOf, withoutAutocommit, type CoreConnection, type Line } from './mysql2-line.ts'
 import { transactionView } from './mysql2-view.ts'
+import { fateWords } from './mysql2-words.ts'
 import { fateBy } from './statement-fate.ts'
 import { sqlOnly } from './statement-kind.ts'
 import type { DriverTraits } from './traits.ts'
@@ -92,13 +86,14 @@ function sessionOf<Connection extends Mysql2Connection>(
   }
 }
 
-type Statements = Pick<Session, 'run' | 'begin' | 'commit' | 'rollback'>
+type Statements = Pick<Session, 'run' | 'begin' | 'commit' | 'rollback' | 'stored'>
 
 function statementsOn(line: Line): Statements {
   const { body } = line
   const undo = async (): Promise<void> => {
     body.giveUp()
     line.drop(hasEnded())
+    if (body.asksBeforeRollback) await line.ask()
     await line.send('ROLLBACK', 'free')
     body.over()
   }
@@ -120,6 +115,7 @@ function statementsOn(line: Line): Statements {
       body.over()
     },
     rollback: undo,
+    stored: () => body.stored,
   }
 }
 

@@ -1,4 +1,5 @@
 import { failQuery, isSubmittable, textOf, type QueryArguments, type Submittable } from './pg-query.ts'
+import type { Spelling } from './sql-text.ts'
 import { fateBy, rollbackOfAll } from './statement-fate.ts'
 import { TransactionBody, type BodyTraits } from './transaction-body.ts'
 import { refusedEnding, viewOf } from './transaction-view.ts'
@@ -19,13 +20,23 @@ export interface BodyClient {
   query(...args: QueryArguments): unknown
 }
 
+export const spelling: Spelling = {
+  quotes: `'"`,
+  backslashes: 'after E',
+  hasDollarQuotes: true,
+  endsLinesAtReturn: true,
+  nestsComments: true,
+  nests: { of: /^create (?:or replace )?(?:function|procedure) /, from: /^begin atomic$/ },
+}
+
 /** After an error the server refuses everything until the end, or until a savepoint. */
 export const bodyTraits: BodyTraits = {
   fateOf: fateBy({
-    ends: String.raw`commit|${rollbackOfAll}|begin|start\s+transaction|end|abort|prepare\s+transaction`,
+    spelling,
+    ends: `commit|${rollbackOfAll}|begin|start transaction|end|abort|prepare transaction`,
   }),
   isEndedByErrors: false,
-  returnsGiveUpLocks: true,
+  givesUpOnReturn: spelling,
 }
 
 /** The statements of the work on one client, as the client lines them up and the server answers them. */

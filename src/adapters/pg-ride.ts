@@ -2,7 +2,9 @@ import { LockUsageError } from '../core/errors.ts'
 import type { Row } from '../core/statement.ts'
 import { headRows, headMessages, type HeadReader } from './pg-head.ts'
 import { failQuery, isSubmittable, type QueryArguments } from './pg-query.ts'
-import { lead } from './statement-fate.ts'
+import { spelling } from './pg-body.ts'
+import { statementsOf } from './sql-text.ts'
+import { isPlain } from './statement-fate.ts'
 
 /** What is used of a client to let the beginning of a transaction travel with the first statement. */
 export interface RidingClient {
@@ -182,7 +184,9 @@ function hasOwnTimeout(config: unknown): boolean {
 }
 
 /** While it takes rows, the server overlooks the end of the message behind which it would go on. */
-const copies = new RegExp(String.raw`${lead}copy\b`, 'i')
+function copies(text: string): boolean {
+  return !isPlain(text, true) && /^copy\b/.test(statementsOf(text, spelling, 1)[0] ?? '')
+}
 
 /**
  * A text of several statements has only the simple protocol, which knows no skipping. A name has to be parsed first,
@@ -191,7 +195,7 @@ const copies = new RegExp(String.raw`${lead}copy\b`, 'i')
 function mayCarry(query: OwnQuery): boolean {
   const { text, name, rows } = query
   if (typeof text !== 'string' || text === '' || Boolean(name) || Boolean(rows)) return false
-  if (copies.test(text)) return false
+  if (copies(text)) return false
   return query.requiresPreparation() || !text.trimEnd().slice(0, -1).includes(';')
 }
 

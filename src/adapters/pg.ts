@@ -84,13 +84,14 @@ interface Manner {
 function sessionOf<Client extends PgClient>(client: Client, { names, pipeline }: Manner): Session<Client> {
   const loss = watchLoss(client)
   const body = new PgBody(client)
-  const { run, begin, ride, commit, rollback } = statementsOn(client, names, body)
+  const { run, begin, ride, commit, rollback, stored } = statementsOn(client, names, body)
   const session: Mutable<Session<Client>> = {
     tx: body.tx,
     run,
     begin,
     commit,
     rollback,
+    stored,
     release: () => {
       body.stop()
       client.release()
@@ -112,7 +113,7 @@ function sessionOf<Client extends PgClient>(client: Client, { names, pipeline }:
   return session
 }
 
-type Statements = Required<Pick<Session, 'run' | 'begin' | 'ride' | 'commit' | 'rollback'>>
+type Statements = Required<Pick<Session, 'run' | 'begin' | 'ride' | 'commit' | 'rollback' | 'stored'>>
 
 type Body = PgBody<PgClient>
 
@@ -155,6 +156,7 @@ function statementsOn(client: PgClient, names: StatementNames | undefined, body:
       return ask(client, () => 'COMMIT').then((answer) => body.committed(lastOf(answer)?.command))
     },
     rollback,
+    stored: () => state.stored,
   }
 }
 

@@ -1,43 +1,79 @@
-/** What a statement does to the transaction it is sent in, as far as its text tells. */
-export type Fate = 'keeps' | 'ends' | 'unsure'
+import { runMarksIn, statementsOf, type Spelling } from './sql-text.ts'
 
+/** What a text does to the transaction it is sent in, as far as it tells. Of one that ends it: the words that do. */
+export type Fate = 'keeps' | 'unsure' | { readonly ends: string }
+
+export type FateOf = (sql: string) => Fate
+
+/** The words are in lower case, with one blank between two and no comments. */
 export interface FateWords {
-  /** What a statement starts with that ends the transaction, or begins another. */
+  readonly spelling: Spelling
+  /** What a statement starts with that ends the transaction or its locks, or begins another. */
   readonly ends: string
   /** What one starts with that certainly does not. Left out where all the others do not. */
   readonly keeps?: string
 }
 
-/** Blanks and comments ahead of a statement, but not the comments that MySQL and MariaDB run. */
-export const lead: string = String.raw`^(?:\s|\(|--[^\n]*\n|#[^\n]*\n|/\*(?!!|M!)[^]*?\*/)*`
-
-export type FateOf = (sql: string) => Fate
-
-/** Reads the beginning of a statement only. A text of several statements is `unsure`, unless the first one decides. */
-export function fateBy(words: FateWords): FateOf {
-  const fateOf = fateOfOne(words)
-  return (sql) => {
-    const fate = fateOf(sql)
-    return fate === 'ends' || !isSeveral(sql) ? fate : 'unsure'
-  }
-}
-
-/** Whether a text may hold several statements. */
-export function isSeveral(sql: string): boolean {
-  const place = sql.indexOf(';')
-  return place >= 0 && place !== sql.trimEnd().length - 1
-}
-
-/** For a driver that sends no more than one statement at a time: a semicolon stands in a value. */
-export function fateOfOne({ ends, keeps }: FateWords): FateOf {
-  const ending = new RegExp(`${lead}(?:${ends})\\b`, 'i')
-  const keeping = keeps === undefined ? undefined : new RegExp(`${lead}(?:${keeps})\\b`, 'i')
-  return (sql) => {
-    if (keeping?.test(sql) === true) return 'keeps'
-    if (ending.test(sql)) return 'ends'
-    return keeping === undefined ? 'keeps' : 'unsure'
-  }
-}
-
 /** Not the word that goes back to a savepoint. */
-export const rollbackOfAll: string = String.raw`rollback(?!\s+(?:(?:work|transaction)\s+)?to\b)`
+export const rollbackOfAll = String.raw`rollback(?! (?:(?:work|transaction) )?to\b)`
+
+/**
+ * Reads a text before it is sent. One of several statements is `unsure` unless one of them decides.
+ *
+ * `isOne`: the driver sends no more than one statement at a time, so a semicolon stands in a value.
+ */
+export function fateBy({ spelling, ends, keeps }: FateWords, isOne = false): FateOf {
+  const ending = new RegExp(`^(?:${ends})(?!\\w)`)
+  const keeping = keeps === undefined ? undefined : new RegExp(`^(?:${keeps})(?!\\w)`)
+  const most = isOne ? 1 : Infinity
+  const read = (sql: string, as: Spelling): Fate => {
+    const statements = statementsOf(sql, as, most)
+    const deciding = statements.find((statement) => ending.test(statement))
+    if (deciding !== undefined) return { ends: deciding }
+    const areKnown = keeping === undefined || statements.every((statement) => keeping.test(statement))
+    return areKnown && statements.length < 2 ? 'keeps' : 'unsure'
+  }
+  return (sql) => {
+    if (isPlain(sql, isOne)) return 'keeps'
+    let fate = read(sql, spelling)
+    for (const { as, decides } of otherReadings(sql, spelling)) {
+      if (typeof fate === 'object') break
+      const other = as === undefined ? 'unsure' : read(sql, as)
+      if (other !== 'keeps') fate = decides ? other : 'unsure'
+    }
+    return fate
+  }
+}
+
+const plainStart = /^\s*(?:select|insert|update|delete|with)\s/i
+
+/** Nearly all texts are, and cost no more than this look: a statement that keeps every transaction, and nothing else. */
+export function isPlain(sql: string, isOne: boolean): boolean {
+  if (!plainStart.test(sql)) return false
+  const place = isOne ? -1 : sql.indexOf(';')
+  return place < 0 || place === sql.length - 1
+}
+
+/** How a server may read a text that has other settings or another version. */
+interface OtherReading {
+  /** Absent where there are too many. */
+  readonly as?: Spelling
+  /** What it finds is refused as well, and not only looked after. */
+  readonly decides: boolean
+}
+
+function otherReadings(sql: string, spelling: Spelling): readonly OtherReading[] {
+  const others: OtherReading[] = []
+  if (spelling.runsComments !== undefined && sql.includes('!')) {
+    const marks = runMarksIn(sql)
+    // a comment with a number is run from that version on: none of them, one, or all but one
+    const sets =
+      marks.length === 0 ? [] : [[], ...marks.flatMap((mark) => [[mark], marks.filter((it) => it !== mark)])]
+    for (const run of sets)
+      others.push({ as: { ...spelling, runsComments: (mark) => run.includes(mark) }, decides: true })
+    if (marks.length > 3) others.push({ decides: true })
+  }
+  if (spelling.backslashes === 'everywhere' && sql.includes('\\'))
+    others.push({ as: { ...spelling, backslashes: 'nowhere' }, decides: false })
+  return others
+}

@@ -20,9 +20,10 @@ export const traits: DriverTraits = {
   },
   body: {
     fateOf: fateBy({
+      spelling: { quotes: `'"[`, nestsComments: true },
       // a rollback with a name may be one to a savepoint
-      ends: String.raw`commit|rollback(?!\s+(?:tran|transaction|work)\s+[\w@[])|begin\s+(?:distributed\s+)?tran\w*|set\s+implicit_transactions`,
-      keeps: String.raw`select|insert|update|delete|merge|with|set(?!\s+implicit_transactions)|declare|save|if|while|print|exec|execute|truncate|create|alter|drop`,
+      ends: String.raw`commit|rollback(?! (?:tran|transaction|work) [\w@"])|begin (?:distributed )?tran\w*|set implicit_transactions`,
+      keeps: String.raw`select|insert|update|delete|merge|with|set(?! implicit_transactions)|declare|save|if|while|print|exec|execute|truncate|create|alter|drop`,
     }),
     isEndedByErrors: true,
   },

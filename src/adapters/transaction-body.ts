@@ -1,9 +1,10 @@
-import { LockUsageError } from '../core/errors.ts'
+import { CommitOutcomeUnknownError, LockUsageError } from '../core/errors.ts'
 import type { Witness } from '../core/session.ts'
 import type { SqlStatement } from '../core/statement.ts'
 import { noteFailure } from './note-failure.ts'
-import { mayConcernSavepoints, Savepoints } from './savepoints.ts'
-import type { FateOf } from './statement-fate.ts'
+import { Savepoints } from './savepoints.ts'
+import type { Spelling } from './sql-text.ts'
+import { isPlain, type FateOf } from './statement-fate.ts'
 import { nothingToCommit } from './transaction-end.ts'
 
 /** How a database and its driver end transactions. */
@@ -11,8 +12,8 @@ export interface BodyTraits {
   readonly fateOf: FateOf
   /** An error may end the transaction without a word, and what is sent next is then run, and stored, on its own. */
   readonly isEndedByErrors: boolean
-  /** A return to a savepoint gives up the locks that were taken since. */
-  readonly returnsGiveUpLocks?: boolean
+  /** A return to a savepoint gives up the locks that were taken since: how texts tell of one. */
+  readonly givesUpOnReturn?: Spelling
 }
 
 /**
@@ -36,10 +37,14 @@ export class TransactionBody implements Witness {
   /** The database may have ended the transaction: an error, or what the work has sent, can have done it. */
   isInDoubt = false
   #stage: 'none' | 'open' | 'ending' = 'none'
+  /** The statement that runs may commit. */
   #isUnsure = false
+  /** One that may commit was sent since the database was last known to have the transaction. */
+  #mayHaveCommitted = false
   /** Since the database was last known to have the transaction: so the one that has ended it, if one has. */
   #failure: unknown
-  #end: LockUsageError | undefined
+  #end: Ended | undefined
+  #stored: Ended | undefined
   #failures: unknown[] | undefined
   #savepoints: Savepoints | undefined
   readonly #traits: BodyTraits
@@ -57,7 +62,8 @@ export class TransactionBody implements Witness {
   }
 
   get savepoints(): Savepoints | undefined {
-    if (this.#traits.returnsGiveUpLocks === true) this.#savepoints ??= new Savepoints()
+    const { givesUpOnReturn: spelling } = this.#traits
+    if (spelling !== undefined) this.#savepoints ??= new Savepoints(spelling)
     return this.#savepoints
   }
 
@@ -67,8 +73,10 @@ export class TransactionBody implements Witness {
     this.#failures = undefined
     this.isInDoubt = false
     this.#isUnsure = false
+    this.#mayHaveCommitted = false
     this.#failure = undefined
     this.#end = undefined
+    this.#stored = undefined
   }
 
   /** The work has returned or thrown. What it has started still counts; nothing else is taken. */
@@ -89,23 +97,29 @@ export class TransactionBody implements Witness {
   }
 
   /** Why nothing more of the work is taken. */
-  get closed(): LockUsageError | undefined {
+  get closed(): Ended | undefined {
     return this.#stage === 'open' ? this.#end : hasEnded()
   }
 
   /** Why there is nothing to commit, or nothing that may be. */
-  get end(): LockUsageError | undefined {
+  get end(): Ended | undefined {
     return this.#end
   }
 
+  /** Why something of it is stored, or may be, whatever becomes of the rest. */
+  get stored(): Ended | undefined {
+    return this.#stored
+  }
+
   /** Told of a statement of the work before it is sent. Gives why it is not to be. */
-  refusal(sql: string): LockUsageError | undefined {
+  refusal(sql: string): Ended | undefined {
     if (this.#stage === 'none') return hasEnded()
     if (this.#end !== undefined) return this.#end
     const fate = this.#traits.fateOf(sql)
     this.#isUnsure = fate === 'unsure'
-    if (fate === 'ends') return wouldEnd(sql)
-    if (this.#traits.returnsGiveUpLocks === true && mayConcernSavepoints(sql)) this.savepoints?.read(sql)
+    this.#mayHaveCommitted ||= this.#isUnsure
+    if (typeof fate === 'object') return wouldEnd(fate.ends)
+    if (this.#traits.givesUpOnReturn !== undefined && !isPlain(sql, false)) this.savepoints?.read(sql)
     return undefined
   }
 
@@ -127,30 +141,57 @@ export class TransactionBody implements Witness {
     if (isOfWork && this.#stage === 'ending') this.#end ??= notAwaited(error)
   }
 
+  /** Whether the database has to be asked before a rollback, which undoes nothing of what was committed before. */
+  get asksBeforeRollback(): boolean {
+    return this.#mayHaveCommitted && (this.isInDoubt || this.#isUnsure)
+  }
+
   /** Whether the database has to be asked before such a statement is sent. */
   asksBefore(manner: Manner): boolean {
     if (manner === 'commit') return this.isInDoubt || this.#failure !== undefined
     return manner === 'checked' && this.isInDoubt
   }
 
+  /** What the database said by itself, with its answer to a statement of the work that has succeeded. */
+  answered(isThere: boolean): void {
+    if (!isThere || this.#isUnsure) this.told(isThere)
+  }
+
   /** What the database said when it was asked whether the transaction is there. */
   told(isThere: boolean): void {
     if (this.#stage === 'none') return // it has ended while the question was under way
     this.isInDoubt = false
-    if (!isThere) this.#end ??= this.#failure === undefined ? endedByWork() : nothingToCommit(this.#failure)
+    if (!isThere) this.#hasGone()
     this.#failure = undefined
+    this.#isUnsure = false
+    this.#mayHaveCommitted = false
+  }
+
+  #hasGone(): void {
+    if (this.#failure === undefined) this.#stored ??= endedByWork()
+    else if (this.#mayHaveCommitted) this.#stored ??= perhapsStored(this.#failure)
+    this.#end ??= this.#stored ?? nothingToCommit(this.#failure)
   }
 }
+
+/** Why there is no transaction any more. */
+type Ended = LockUsageError | CommitOutcomeUnknownError
 
 export function hasEnded(): LockUsageError {
   return new LockUsageError('tx', 'the transaction has ended')
 }
 
-function wouldEnd(sql: string): LockUsageError {
-  const words = sql.trim().split(/\s+/, 2).join(' ').slice(0, 40)
+/** For an adapter that needs to know no more of a text. */
+export function refuseEnding(fateOf: FateOf, sql: unknown): void {
+  const fate = typeof sql === 'string' ? fateOf(sql) : 'keeps'
+  if (typeof fate === 'object') throw wouldEnd(fate.ends)
+}
+
+function wouldEnd(statement: string): LockUsageError {
+  const words = statement.split(' ', 2).join(' ').toUpperCase()
   return new LockUsageError(
     'tx',
-    `${words} would end the transaction, and its locks with it, before the work is done: return to commit, throw to roll back`,
+    `${words} would end the transaction, or its locks, before the work is done: return to commit, throw to roll back`,
   )
 }
 
@@ -167,5 +208,14 @@ function endedByWork(): LockUsageError {
   return new LockUsageError(
     'transaction',
     'a statement of the work has ended it, as COMMIT and DDL do: what came before is stored, and its locks were gone from there on',
+    { isStored: true },
+  )
+}
+
+/** A deadlock inside of a procedure undoes everything, unless the procedure has committed before. */
+function perhapsStored(cause: unknown): CommitOutcomeUnknownError {
+  return new CommitOutcomeUnknownError(
+    'a statement that can commit, such as CALL, has failed, and the transaction is gone: what came before may be stored or not. Look before you repeat it',
+    { cause },
   )
 }

@@ -65,10 +65,17 @@ export class LockUsageError extends LockError {
   override readonly name = 'LockUsageError'
   readonly code = 'LOCK_USAGE'
   readonly field: string
+  /** A part of the work is stored although the call failed: to run the work again would do that part twice. */
+  readonly isStored: boolean
 
-  constructor(field: string, message: string, options?: ErrorOptions) {
+  constructor(
+    field: string,
+    message: string,
+    { isStored = false, ...options }: ErrorOptions & { readonly isStored?: boolean } = {},
+  ) {
     super(`${field}: ${message}`, options)
     this.field = field
+    this.isStored = isStored
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ErrorLike } from './classification.ts'
+import type { CommitOutcomeUnknownError, LockUsageError } from './errors.ts'
 import type { Isolation } from './request.ts'
 import type { Row, SqlStatement, Statement } from './statement.ts'
 
@@ -60,6 +61,11 @@ export interface Session<Tx = unknown> {
   commit: () => Promise<void>
   /** Is no error where there is nothing to roll back. */
   rollback: () => Promise<void>
+  /**
+   * Why some of the work is stored, or may be, although the last transaction was rolled back: the work itself has ended
+   * it before. Absent where the adapter does not know.
+   */
+  readonly stored?: () => LockUsageError | CommitOutcomeUnknownError | undefined
   /** Gives the connection back. Only for a session whose state is known to be clean. */
   release: () => Promise<void>
   /** Ends the connection for good, and with it whatever it holds or waits for on the server. */

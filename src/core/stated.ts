@@ -4,6 +4,7 @@ import {
   LockError,
   LockNotAvailableError,
   LockTimeoutError,
+  LockUsageError,
   RetryableTransactionError,
 } from './errors.ts'
 
@@ -67,6 +68,8 @@ export function concludedBy(error: unknown): Stated | undefined {
   if (error instanceof LockNotAvailableError) return { kind: 'lock-not-available', transaction: 'open', code }
   if (error instanceof CommitOutcomeUnknownError)
     return { kind: 'commit-unknown', transaction: 'unknown', code }
+  // whatever the work has thrown afterwards, running it again would do twice what is stored
+  if (error instanceof LockUsageError && error.isStored) return { kind: 'other', transaction: 'open', code }
   return undefined
 }
 

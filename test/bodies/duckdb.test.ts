@@ -141,19 +141,27 @@ function specs(context: EngineContext): void {
     expect(await stored()).toEqual([0, 2])
   })
 
-  test.each(['COMMIT', 'end', 'ROLLBACK', 'abort', 'BEGIN', 'start transaction', 'select 1; commit; begin'])(
-    'a work that sends %s is refused',
-    async (sql) => {
-      const work = async (tx: DuckDBConnection): Promise<void> => {
-        await add(tx, 1)
-        expect(await caught(tx.prepare(sql))).toBeInstanceOf(LockUsageError)
-        expect(await caught(tx.extractStatements(sql))).toBeInstanceOf(LockUsageError)
-        await tx.run(sql)
-      }
-      expect(await caught(locks.withLock('name', work))).toMatchObject({ field: 'tx' })
-      expect(await stored()).toEqual([0])
-    },
-  )
+  test.each([
+    'COMMIT',
+    'end',
+    'ROLLBACK',
+    'abort',
+    'BEGIN',
+    'start transaction',
+    'select 1; commit; begin',
+    '-- mine\rcommit',
+    'select 1; /* /* */ */ commit; begin',
+    'create table trigger (x int); commit; begin',
+  ])('a work that sends %s is refused', async (sql) => {
+    const work = async (tx: DuckDBConnection): Promise<void> => {
+      await add(tx, 1)
+      expect(await caught(tx.prepare(sql))).toBeInstanceOf(LockUsageError)
+      expect(await caught(tx.extractStatements(sql))).toBeInstanceOf(LockUsageError)
+      await tx.run(sql)
+    }
+    expect(await caught(locks.withLock('name', work))).toMatchObject({ field: 'tx' })
+    expect(await stored()).toEqual([0])
+  })
 
   test('tx and all that was derived from it are refused after the end', async () => {
     const kept = await locks.transaction(async (tx) => {

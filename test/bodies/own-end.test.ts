@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
-import { LockUsageError } from '../../src/core/errors.ts'
+import { classifyError } from '../../src/classify.ts'
+import { CommitOutcomeUnknownError, LockUsageError } from '../../src/core/errors.ts'
 import { caught } from '../entries/stage.ts'
 import { describeBodies, note, onKysely, onMysql2, onPg, type Stage } from './stage.ts'
 
@@ -94,6 +95,64 @@ function implicitSpecs(stage: Stage): void {
     expect(await atTheEnd).toBeInstanceOf(LockUsageError)
   })
 
+  const procedure = async (text: string): Promise<void> => {
+    const session = await stage.engine.open()
+    await session.run({ sql: 'drop procedure if exists ends_it', params: [] })
+    await session.run({ sql: `create procedure ends_it() begin ${text} end`, params: [] })
+    await session.close()
+  }
+
+  test.each([
+    ['an error', new Error('mine')],
+    ['an error that is worth a retry', Object.assign(new Error('lost'), { errno: 1213, sqlState: '40001' })],
+  ])('inside of a procedure, and throws %s: is told what is stored, and not run again', async (_, mine) => {
+    await procedure('commit;')
+    let runs = 0
+    const said = await caught(
+      transaction(async (send) => {
+        runs += 1
+        await send(note(runs))
+        await send('call ends_it()')
+        throw mine
+      }),
+    )
+    expect(said).toBeInstanceOf(LockUsageError)
+    expect(said).toMatchObject({ field: 'transaction', isStored: true, cause: mine })
+    expect(classifyError(said)).toMatchObject({ retryable: false })
+    expect(await stored()).toEqual([1])
+  })
+
+  test('inside of a procedure that then loses against another: is not run again', async () => {
+    await procedure(
+      "commit; signal sqlstate '40001' set mysql_errno = 1213, message_text = 'Deadlock found';",
+    )
+    let runs = 0
+    const said = await caught(
+      transaction(async (send) => {
+        runs += 1
+        await send(note(runs))
+        await send('call ends_it()')
+      }),
+    )
+    expect(said).toBeInstanceOf(CommitOutcomeUnknownError)
+    expect(said).toMatchObject({ cause: { errno: 1213 } })
+    expect(await stored()).toEqual([1])
+  })
+
+  test('a procedure that does not commit, and an error after it: nothing is stored', async () => {
+    await procedure('select 1;')
+    const mine = new Error('mine')
+    const said = caught(
+      transaction(async (send) => {
+        await send(note(1))
+        await send('call ends_it()')
+        throw mine
+      }),
+    )
+    expect(await said).toBe(mine)
+    expect(await stored()).toEqual([])
+  })
+
   test('may use temporary tables', async () => {
     await transaction(async (send) => {
       await send(note(1))
@@ -105,7 +164,7 @@ function implicitSpecs(stage: Stage): void {
 }
 
 function severalSpecs({ transaction, stored }: Stage): void {
-  test('what comes next is refused, and the call fails', async () => {
+  test('it is refused before anything of the text is done, and the call fails', async () => {
     const said = caught(
       transaction(async (send) => {
         await send(`${note(1)}; COMMIT`)
@@ -113,7 +172,7 @@ function severalSpecs({ transaction, stored }: Stage): void {
       }),
     )
     expect(await said).toBeInstanceOf(LockUsageError)
-    expect(await stored()).toEqual([1])
+    expect(await stored()).toEqual([])
   })
 
   test('at its end, the call fails', async () => {

@@ -98,24 +98,35 @@ function specs(context: EngineContext): void {
       expect(stored()).toEqual([1, 2])
     })
 
-    test.each(['COMMIT', 'END', 'ROLLBACK', 'BEGIN', "insert into item values (9, 'x'); commit; begin"])(
-      'a work that sends %s is refused, and its lock stays',
-      async (sql) => {
-        const work = async (tx: Database.Database): Promise<void> => {
-          add(tx, 2)
-          expect(() => tx.exec(sql)).toThrow(LockUsageError)
-          if (!sql.includes(';')) expect(() => tx.prepare(sql).run()).toThrow(LockUsageError)
-          expect(tx.inTransaction).toBe(true)
-          tx.exec(sql)
-        }
-        expect(await caught(create().withLock('name', work))).toMatchObject({ field: 'tx' })
-        expect(stored()).toEqual([1])
-      },
-    )
+    test.each([
+      'COMMIT',
+      'END',
+      'end /* mine */ transaction',
+      'ROLLBACK',
+      'BEGIN',
+      "insert into item values (9, 'x'); commit; begin",
+      "select 1 as [']; commit; begin; select 2 as [']",
+      'create table trigger (x); commit; begin',
+      'create trigger mine after insert on item begin select 1; end; commit; begin',
+      '/* /* */ commit; begin /* */',
+    ])('a work that sends %s is refused, and its lock stays', async (sql) => {
+      const work = async (tx: Database.Database): Promise<void> => {
+        add(tx, 2)
+        expect(() => tx.exec(sql)).toThrow(LockUsageError)
+        if (!sql.includes(';')) expect(() => tx.prepare(sql).run()).toThrow(LockUsageError)
+        expect(tx.inTransaction).toBe(true)
+        tx.exec(sql)
+      }
+      expect(await caught(create().withLock('name', work))).toMatchObject({ field: 'tx' })
+      expect(stored()).toEqual([1])
+    })
 
     test("savepoints, triggers and the driver's own transaction are the work's to use", async () => {
       await create().transaction(async (tx) => {
         tx.exec("savepoint own; insert into item values (2, 'x'); rollback to own; release own")
+        tx.exec(
+          "savepoint own; rollback transaction /* all */ to own; select 'commit; begin', 1 as [;commit]",
+        )
         tx.exec(
           "create trigger also after insert on item when new.id = 3 begin insert into item values (4, 'y'); end",
         )

@@ -157,8 +157,7 @@ async function fromBeginToCommit<Tx, T>(
     if (open.parts !== undefined) await unlessAborted(open, untilNoParts(open))
   } catch (error) {
     const reason = open.isAtWork && !isOfTransaction(open, error) ? new WorkError(error) : error
-    await rollBack(open, reason)
-    throw reason
+    throw await rolledBack(open, reason)
   } finally {
     leave(open, job.scope)
   }
@@ -217,15 +216,19 @@ function startWork<Tx, T>(open: OpenTransaction<Tx>, job: Job<Tx, T>): Promise<T
   return Promise.race([working, unlessSilent])
 }
 
-/** The work's own error is the one that is thrown, whatever becomes of the rollback. */
-async function rollBack<Tx>(
+/** Gives what is to be thrown: the work's own error, whatever becomes of the rollback, unless it undoes too little. */
+async function rolledBack<Tx>(
   { session, doubt, isInDoubt, dialect, signal }: OpenTransaction<Tx>,
   error: unknown,
-): Promise<void> {
+): Promise<unknown> {
   // the abort may have come behind the work's own error: then nothing else has noticed it
   if (signal?.aborted === true) doubt(signal.reason)
   else if (readFailure(error, dialect).transaction === 'unknown') doubt(error)
   else if (!isInDoubt()) await inGrace(session.rollback()).catch(doubt)
+  const stored = session.stored?.()
+  if (stored !== undefined && stored !== error)
+    stored.cause ??= error instanceof WorkError ? error.thrown : error
+  return stored ?? error
 }
 
 function leave<Tx>(open: OpenTransaction<Tx>, scope: Scope<Tx>): void {

@@ -1,0 +1,44 @@
+import { rollbackOfAll, type FateWords } from './statement-fate.ts'
+
+/** Assigned to anywhere in a SET, in each of the ways to name a variable of the session. */
+const assigned = (names: string): string =>
+  `set (?:.* , )?(?:(?:session|local|global|persist) |@ @ (?:\\w+ \\. )?)?"?(?:${names})`
+
+/**
+ * What commits by itself: https://dev.mysql.com/doc/refman/9.0/en/implicit-commit.html,
+ * https://mariadb.com/kb/en/sql-statements-that-cause-an-implicit-commit/. LOCK and FLUSH leave a lock on the
+ * connection as well.
+ */
+const ends = [
+  'commit',
+  rollbackOfAll,
+  'begin(?! not)',
+  'start transaction',
+  'xa',
+  'alter',
+  'create(?!(?: or replace)? temporary)',
+  'drop(?! temporary)',
+  'rename',
+  'truncate',
+  'grant',
+  'revoke',
+  '(?:un)?lock (?:tables?|instance)',
+  'flush',
+  '(?:analyze|check|optimize|repair) (?:(?:local|no_write_to_binlog) )?tables?',
+  '(?:un)?install',
+  assigned('autocommit|completion_type|password|default role'),
+  'do (?:.* , )?release_all_locks',
+].join('|')
+
+/** Of what is in neither list, such as CALL, the server is asked. */
+export const fateWords: FateWords = {
+  spelling: {
+    quotes: `'"\``,
+    backslashes: 'everywhere',
+    hasHashComments: true,
+    dashesNeedBlank: true,
+    runsComments: () => true,
+  },
+  ends: `${ends}|set statement .*for (?:${ends})`,
+  keeps: `select|insert|update|delete|replace|with|set(?! statement)|savepoint|release|rollback(?: work)? to|show|do|explain|describe|desc|values|table`,
+}

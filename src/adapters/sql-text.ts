@@ -1,0 +1,165 @@
+/** How a database writes what is not a word. Each has quotes and comments of its own. */
+export interface Spelling {
+  /** The marks that open a quoted text or name. A bracket is closed by the other one, every other mark by itself. */
+  readonly quotes: string
+  /** A backslash takes the next character with it: in every text, or in those of the form E'...' only. */
+  readonly backslashes?: 'everywhere' | 'after E' | 'nowhere'
+  readonly hasDollarQuotes?: true
+  readonly hasHashComments?: true
+  /** Two dashes begin a comment only in front of a blank. */
+  readonly dashesNeedBlank?: true
+  /** A carriage return ends the comment of a line as well. */
+  readonly endsLinesAtReturn?: true
+  readonly nestsComments?: true
+  /** Whether what stands in a comment is run that begins in this way, with an exclamation mark. Absent: never. */
+  readonly runsComments?: (beginning: string) => boolean
+  /** The statements that have others inside, each with a semicolon, from the words `from` to an END. */
+  readonly nests?: { readonly of: RegExp; readonly from: RegExp }
+}
+
+/** Enough to tell what a statement is; of a SET each assignment counts. */
+const WORDS = 8
+
+/**
+ * The statements of a text, at most so many: the words that each starts with, in lower case and with one blank between
+ * two. Comments are left out, a quoted text is `''`, and a quoted name stands between `"`.
+ */
+export function statementsOf(sql: string, spelling: Spelling, most = Infinity): readonly string[] {
+  const tokens = new Tokens(sql, spelling)
+  const { nests } = spelling
+  const statements: string[] = []
+  let words: string[] = []
+  let before = ';'
+  let isInside = false
+  const end = (): void => {
+    if (words.length > 0) statements.push(words.join(' '))
+    words = []
+  }
+  while (statements.length < most) {
+    const token = tokens.next()
+    if (token === undefined) break
+    if (isInside) {
+      if (token === 'end' && before === ';') isInside = false
+      before = token
+    } else if (token === ';') {
+      end()
+    } else {
+      isInside = nests?.from.test(`${before} ${token}`) === true && nests.of.test(words.join(' '))
+      // the brackets around a query say nothing
+      if (words.length > 0 ? words.length < WORDS || words[0] === 'set' : token !== '(') words.push(token)
+      before = isInside ? ';' : token
+    }
+  }
+  if (statements.length < most) end()
+  return statements
+}
+
+const blanks = /[\s\0-\x20]+/y
+const word = /\d\w*|\$\d+|(?:[\w$]|[^\0-\x7f\s])+/y
+const dollarMark = /\$(?:[a-z_\x80-\uffff][\w\x80-\uffff]*)?\$/iy
+const runMark = /\/\*M?!(?:\d{5,6})?/y
+
+/** The beginnings of comments that may be run, each once. */
+export function runMarksIn(sql: string): readonly string[] {
+  return [...new Set(sql.match(new RegExp(runMark, 'g')))]
+}
+
+const commentMark = /\/\*|\*\//g
+const escape = /\\[^]|['"]/g
+
+/** What a text is made of. Whatever is left open lasts to the end of the text, as the database's own reader has it. */
+class Tokens {
+  readonly #sql: string
+  readonly #spelling: Spelling
+  #at = 0
+  /** Within comments that are run. */
+  #isRun = false
+
+  constructor(sql: string, spelling: Spelling) {
+    this.#sql = sql
+    this.#spelling = spelling
+  }
+
+  next(): string | undefined {
+    while (this.#match(blanks) !== undefined || this.#skipComment()) continue
+    const mark = this.#sql[this.#at]
+    if (mark === undefined) return undefined
+    const { quotes, backslashes, hasDollarQuotes } = this.#spelling
+    if (quotes.includes(mark)) return this.#quoted(mark, backslashes === 'everywhere')
+    const dollars = mark === '$' && hasDollarQuotes === true ? this.#match(dollarMark) : undefined
+    if (dollars !== undefined) {
+      this.#skipTo(dollars)
+      return "''"
+    }
+    const found = this.#match(word)?.toLowerCase()
+    if (found === 'e' && backslashes === 'after E' && this.#sql[this.#at] === "'")
+      return this.#quoted("'", true)
+    if (found === undefined) this.#at += 1
+    return found ?? mark
+  }
+
+  #match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at
+    const found = pattern.exec(this.#sql)?.[0]
+    this.#at += found?.length ?? 0
+    return found
+  }
+
+  /** Goes behind the next place where `mark` stands. */
+  #skipTo(mark: string): void {
+    const place = this.#sql.indexOf(mark, this.#at)
+    this.#at = place < 0 ? this.#sql.length : place + mark.length
+  }
+
+  #quoted(mark: string, escapes: boolean): string {
+    const start = (this.#at += 1)
+    const close = mark === '[' ? ']' : mark
+    if (escapes && close !== '`') this.#skipEscaped(close)
+    else this.#skipTo(close)
+    const content = mark === "'" ? '' : this.#sql.slice(start, this.#at - 1)
+    return /^\w+$/.test(content) ? `"${content.toLowerCase()}"` : "''"
+  }
+
+  #skipEscaped(close: string): void {
+    escape.lastIndex = this.#at
+    let found = escape.exec(this.#sql)
+    while (found !== null && found[0] !== close) found = escape.exec(this.#sql)
+    this.#at = found === null ? this.#sql.length : escape.lastIndex
+  }
+
+  #skipComment(): boolean {
+    const { hasHashComments, runsComments, nestsComments, dashesNeedBlank, endsLinesAtReturn } =
+      this.#spelling
+    const pair = this.#sql.slice(this.#at, this.#at + 2)
+    if (pair === '/*') {
+      const mark = runsComments === undefined ? undefined : this.#match(runMark)
+      if (mark !== undefined && runsComments?.(mark) === true) return (this.#isRun = true)
+      if (mark === undefined) this.#at += 2
+      if (nestsComments === true) this.#skipNested()
+      else this.#skipTo('*/')
+      return true
+    }
+    if (pair === '*/' && this.#isRun) {
+      this.#at += 2
+      this.#isRun = false
+      return true
+    }
+    const isLine =
+      pair === '--' && (dashesNeedBlank !== true || !/[^\s\0-\x20]/.test(this.#sql[this.#at + 2] ?? ''))
+    if (!isLine && !(hasHashComments === true && pair.startsWith('#'))) return false
+    const rest = this.#sql.slice(this.#at).search(endsLinesAtReturn === true ? /[\n\r]/ : /\n/)
+    this.#at = rest < 0 ? this.#sql.length : this.#at + rest
+    return true
+  }
+
+  #skipNested(): void {
+    commentMark.lastIndex = this.#at
+    let depth = 1
+    while (depth > 0) {
+      const found = commentMark.exec(this.#sql)
+      if (found === null) break
+      depth += found[0] === '/*' ? 1 : -1
+    }
+    this.#at = depth > 0 ? this.#sql.length : commentMark.lastIndex
+  }
+}

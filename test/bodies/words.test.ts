@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest'
+
+import { LockUsageError } from '../../src/core/errors.ts'
+import { caught } from '../entries/stage.ts'
+import { describeBodies, note, onKysely, onMysql2, onPg, type Stage } from './stage.ts'
+
+const ofMysql = [
+  "SET PASSWORD = 'y'",
+  'SET DEFAULT ROLE NONE TO bob@localhost',
+  'START /* x */ TRANSACTION',
+  'set @x = 1, autocommit = 0',
+  'set @@session.autocommit = 0',
+  'set `autocommit` = 0',
+  'SET /* mine */ completion_type = 1',
+  '/*! COMMIT */',
+  '/*!50000 COMMIT */',
+  '# mine\ncommit',
+  'commit/**/and chain',
+  'lock /**/ tables note write',
+  'flush tables with read lock',
+  'unlock tables',
+  "xa start 'x'",
+  'analyze table note',
+  'do release_all_locks()',
+  'SET STATEMENT max_statement_time=9 FOR COMMIT',
+  'SET STATEMENT max_statement_time=9 FOR CREATE TABLE other (a int)',
+]
+
+/** What ends a transaction, however it is spelled. */
+const ending: Readonly<Record<string, readonly string[]>> = {
+  postgres: [
+    'select 1; rollback and chain',
+    'select 1; commit and chain',
+    'rollback /* mine */ and chain',
+    "prepare /**/ transaction 'x'",
+    'start /* /* a */ b */ transaction',
+    '-- mine\rcommit',
+    "select $a$'$a$; commit; begin; select $$'$$",
+    "select e'\\''; commit; begin; select ''",
+  ],
+  mysql: ofMysql,
+  mariadb: ofMysql,
+  sqlite: ['end /* mine */ transaction', "/* ' */ commit", 'rollback /* to x */', '; commit'],
+}
+
+const common = [
+  'savepoint mine',
+  'rollback to mine',
+  'ROLLBACK /* all of it */ TO mine',
+  'rollback to savepoint mine',
+  'release savepoint mine',
+  "select 'commit; rollback'",
+  'select 1 as "commit"',
+  'select 1 -- ; commit',
+]
+
+const keptByMysql = [
+  ...common.slice(0, 4),
+  'ROLLBACK WORK TO SAVEPOINT mine',
+  ...common.slice(4),
+  'set @x = 1',
+  "set @autocommit = 0, @a = 'x, autocommit = 0'",
+  'set @a = @@autocommit',
+  'SET SESSION sort_buffer_size = 262144',
+  'create /* mine */ temporary table mine (id int)',
+  'drop temporary table mine',
+  "select /*!50000 'commit' */",
+  "select 'it\\'s; commit'",
+]
+
+/** What keeps it, however much it looks like that. */
+const keeping: Readonly<Record<string, readonly string[]>> = {
+  postgres: [
+    ...common.slice(0, 4),
+    'ROLLBACK WORK TO SAVEPOINT mine',
+    ...common.slice(4),
+    'set local work_mem = 1000',
+    "select 1; select 'commit; rollback'; select $$; commit$$",
+    'create function pg_temp.two() returns int language sql begin atomic select 1; select case when true then 2 end; end',
+    'do $$ begin perform 1; end $$',
+  ],
+  mysql: keptByMysql,
+  mariadb: keptByMysql,
+  sqlite: [
+    ...common,
+    'create trigger mine after insert on note begin select 1; select case when 1 then 2 end; end',
+    'drop trigger mine',
+    'select 1 as [;commit]',
+    'explain commit',
+  ],
+}
+
+describe('a text of the work', () => {
+  describeBodies(specs, { only: [onPg, onMysql2, onKysely] })
+})
+
+function specs(stage: Stage): void {
+  const { transaction, stored, name } = stage
+
+  test.each(ending[name] ?? [])('%j is refused, and the transaction goes on', async (text) => {
+    await transaction(async (send) => {
+      await send(note(1))
+      expect(await caught(send(text))).toBeInstanceOf(LockUsageError)
+      // SQLite has one writer, and no way to look at a database without it here
+      if (name !== 'sqlite') expect(await stored()).toEqual([])
+      await send(note(2))
+    })
+    expect(await stored()).toEqual([1, 2])
+  })
+
+  test('that keeps the transaction is sent', async () => {
+    await transaction(async (send) => {
+      await send(note(1))
+      for (const text of keeping[name] ?? []) await send(text)
+    })
+    expect(await stored()).toEqual([1])
+  })
+}
