@@ -23,6 +23,8 @@ export interface OpenTransaction<Tx> extends Server {
   readonly session: Session<Tx>
   readonly signal: AbortSignal | undefined
   readonly access: 'read-write' | 'read-only'
+  /** As it was asked for. */
+  readonly lockTimeoutMs: number | undefined
   /** As it was asked for or found out; on some engines the right lock depends on it. */
   isolation: Isolation | undefined
   /** Until when BEGIN may wait, where it is BEGIN that takes the lock. */

@@ -24,6 +24,15 @@ describeClients((scene) => {
     expect(await lockIn(client)).toBe('no error')
   })
 
+  test('a part may ask for the level that the whole has unasked, and for no other', async () => {
+    const { locks, query } = scene.connect(1)
+    await query(undefined, setLevel(scene.name, 'read committed'))
+    const part = (isolation: 'read committed' | 'serializable'): Promise<string> =>
+      locks.transaction(() => locks.transaction(async () => 'inner', { nested: 'join', isolation }))
+    expect(await part('read committed')).toBe('inner')
+    expect(await caught(part('serializable'))).toMatchObject({ name: 'LockUsageError', field: 'isolation' })
+  })
+
   if (scene.name === 'postgres') {
     test('a quota holds on connections whose default level is another than the first one had', async () => {
       const client = scene.connect(3)

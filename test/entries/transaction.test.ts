@@ -66,6 +66,32 @@ function specs(stage: Stage): void {
     expect(await stage.seen()).toBe(before)
   })
 
+  test.each([{ access: 'read-only' }, { lockTimeoutMs: 50 }, { isolation: 'read uncommitted' }] as const)(
+    'a part that asks for %j is refused where the whole has it not',
+    async (asked) => {
+      const { locks } = stage.entry
+      const work = vi.fn<() => Promise<string>>(async () => 'inner')
+      const [field] = Object.keys(asked)
+      const part = { ...asked, nested: 'join' } as const
+      const refused = { name: 'LockUsageError', field }
+      await locks.transaction(async () => {
+        await expect(locks.transaction(work, part)).rejects.toMatchObject(refused)
+        await expect(locks.withLock('part', work, part)).rejects.toMatchObject(refused)
+      })
+      expect(work).not.toHaveBeenCalled()
+    },
+  )
+
+  test('a part that asks for what the whole has is a part of it', async () => {
+    const { locks } = stage.entry
+    const part = { access: 'read-write', lockTimeoutMs: 5000, isolation: 'read committed' } as const
+    const whole = locks.transaction(
+      async () => locks.transaction(async () => 'inner', { ...part, nested: 'join' }),
+      part,
+    )
+    expect(await whole).toBe('inner')
+  })
+
   test('a signal that has aborted before keeps the work from being run', async () => {
     const { locks } = stage.entry
     const work = vi.fn<() => Promise<void>>(async () => {})

@@ -16,6 +16,7 @@ import { waitDeadline, type NamedLocking, type Opening } from './opening.ts'
 import { NoAnswerError } from '../limit.ts'
 import { asTimeout } from '../open-session.ts'
 import { endTurns, takeTurns, type Turns } from './turns.ts'
+import { checkPart } from '../transaction/join.ts'
 import type { TransactionOptions } from '../transaction/options.ts'
 import { stepsOf } from '../transaction/part.ts'
 import type { OpenTransaction } from '../port.ts'
@@ -142,6 +143,7 @@ async function asPart<Tx, T>(
 ): Promise<T> {
   if (options.nested !== 'join') throw refuseNested(outer, names)
   return stepsOf(outer, async () => {
+    await checkPart(outer, options)
     for (const name of names) await joinLock(outer, { name, locking, lock, savepoint: false })
     return work(outer, names)
   })

@@ -102,7 +102,7 @@ interface Place<Tx> extends Server {
 
 function openTransaction<Tx>(
   { dialect, version, session, ending }: Place<Tx>,
-  { signal, isolation, access = 'read-write' }: TransactionOptions,
+  { signal, isolation, access = 'read-write', lockTimeoutMs }: TransactionOptions,
   deadline: Deadline,
 ): OpenTransaction<Tx> {
   return {
@@ -112,6 +112,7 @@ function openTransaction<Tx>(
     signal,
     isolation,
     access,
+    lockTimeoutMs,
     deadline,
     doubt: ending.doubt,
     isInDoubt: ending.isInDoubt,

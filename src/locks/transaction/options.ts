@@ -22,7 +22,10 @@ export interface TransactionOptions {
   readonly signal?: AbortSignal
   /** Told before each pause. What it throws ends the call. */
   readonly onRetry?: (retry: Retry) => void | Promise<void>
-  /** What a call inside another transaction of the same locks does: refuse, or run as a part of it. @default 'refuse' */
+  /**
+   * What a call inside another transaction of the same locks does: refuse, or run as a part of it. A part that asks for
+   * another `isolation`, `access` or `lockTimeoutMs` than that has is refused. @default 'refuse'
+   */
   readonly nested?: 'refuse' | 'join'
   /** Kinds of error that are worth another attempt for this work besides the retryable ones, such as `lock-timeout`. */
   readonly alsoRetry?: readonly ErrorKind[]

@@ -8,6 +8,7 @@ import { RolledBackError } from './commit.ts'
 import { LockContention } from '../contention.ts'
 import { readFailure, type Failure } from '../failure.ts'
 import { waitDeadline } from '../named/opening.ts'
+import { checkPart } from './join.ts'
 import { checkTransaction, type TransactionOptions } from './options.ts'
 import { throwSpent, WorkError } from './own-error.ts'
 import { stepsOf } from './part.ts'
@@ -95,9 +96,14 @@ export async function failWith(error: unknown): Promise<never> {
 async function join<Tx, T>(
   work: (tx: Tx) => Promise<T>,
   outer: OpenTransaction<Tx>,
-  { nested }: TransactionOptions,
+  options: TransactionOptions,
 ): Promise<T> {
-  if (nested === 'join') return stepsOf(outer, async () => work(outer.session.tx))
+  if (options.nested === 'join') {
+    return stepsOf(outer, async () => {
+      await checkPart(outer, options)
+      return work(outer.session.tx)
+    })
+  }
   throw new LockUsageError(
     'nested',
     "a transaction is open in this chain of calls already: use its tx, or say nested: 'join' to become a part of it",
