@@ -12,6 +12,9 @@ export interface WatchedConnection {
   readonly cutStreams: () => Promise<void>
   /** Whether there was one. Who has left it keeps Kysely's turn on the connection for ever. */
   readonly hasCut: () => boolean
+  /** Waits for what the work has sent past Kysely, which lines up only what goes through its executors. */
+  readonly answered: () => Promise<unknown> | undefined
+  readonly isWatched: () => boolean
   readonly unwatch: () => void
 }
 
@@ -22,13 +25,15 @@ export function watchConnection(connection: KyselyConnection, driver: DriverTrai
   const body = new TransactionBody(driver.body)
   const open = new Set<AsyncIterator<KyselyResult>>()
   let hasCut = false
+  let isWatched = true
   const bound = connection.executeQuery.bind(connection)
   // that of SQLite throws at once
   const execute: Execute = async (query) => bound(query)
   const say = async (text: string): Promise<readonly Row[]> =>
     (await execute(rawQuery(text, []))).rows as readonly Row[]
   const ask = async (): Promise<void> => body.told(await driver.isInTransaction(say))
-  const unwatch = [replace(connection, 'executeQuery', watchedExecute({ body, execute, ask }))]
+  const running = new Set<Promise<unknown>>()
+  const unwatch = [replace(connection, 'executeQuery', watchedExecute({ body, execute, ask, running }))]
   if (connection.streamQuery !== undefined) {
     const stream = connection.streamQuery.bind(connection)
     unwatch.push(replace(connection, 'streamQuery', watchedStream({ body, stream, ask }, open)))
@@ -43,7 +48,10 @@ export function watchConnection(connection: KyselyConnection, driver: DriverTrai
       for (const stream of left) await stream.return?.()
     },
     hasCut: () => hasCut,
+    answered: () => (running.size === 0 ? undefined : Promise.allSettled(running)),
+    isWatched: () => isWatched,
     unwatch: () => {
+      isWatched = false
       for (const putBack of unwatch) putBack()
     },
   }
@@ -54,15 +62,28 @@ interface Watching {
   readonly ask: () => Promise<void>
 }
 
-function watchedExecute({ body, execute, ask }: Watching & { readonly execute: Execute }): Execute {
+interface Executing extends Watching {
+  readonly execute: Execute
+  /** What has not been answered yet. */
+  readonly running: Set<Promise<unknown>>
+}
+
+function watchedExecute({ body, execute, ask, running }: Executing): Execute {
   const send: Execute = (query) => {
     const refusal = refusalOf(body, query)
     if (refusal !== undefined) return Promise.reject(refusal)
     const answer = execute(query)
+    running.add(answer)
     // before whoever asked: it was there first
     answer.then(
-      () => body.succeeded(),
-      (error: unknown) => body.failed(error, query.manner === undefined),
+      () => {
+        running.delete(answer)
+        body.succeeded()
+      },
+      (error: unknown) => {
+        running.delete(answer)
+        body.failed(error, query.manner === undefined)
+      },
     )
     return query.manner === 'read' && body.isInDoubt ? confirmed(answer) : answer
   }

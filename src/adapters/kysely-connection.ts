@@ -4,7 +4,14 @@ import type { Manner } from './transaction-body.ts'
 export interface KyselyInstance extends KyselyExecutor {
   connection(): { execute<T>(work: (db: KyselyInstance) => Promise<T>): Promise<T> }
   withPlugin(plugin: KyselyPluginLike): KyselyInstance
-  getExecutor(): { provideConnection<T>(work: (connection: KyselyConnection) => Promise<T>): Promise<T> }
+  readonly introspection: object
+  getExecutor(): ConnectionProvider & {
+    withConnectionProvider(provider: never): { withPlugin(plugin: never): object }
+  }
+}
+
+export interface ConnectionProvider {
+  provideConnection<T>(work: (connection: KyselyConnection) => Promise<T>, ...rest: never[]): Promise<T>
 }
 
 export interface KyselyExecutor {

@@ -31,7 +31,7 @@ export interface ControlParts {
 export function transactionControl(connection: KyselyConnection, parts: ControlParts): TransactionControl {
   const { begin, commit, rollback } =
     connection.beginTransaction === undefined ? byStatements(parts) : byMethods(connection, parts)
-  const { body, cutStreams } = parts.watched
+  const { body, cutStreams, answered } = parts.watched
   return {
     stored: () => body.stored,
     begin: async (start) => {
@@ -44,6 +44,8 @@ export function transactionControl(connection: KyselyConnection, parts: ControlP
       await cutStreams()
       if (parts.watched.hasCut()) throw leftOpen()
       await parts.settle()
+      const rest = answered()
+      if (rest !== undefined) await rest
       await commit()
       body.over()
     },

@@ -1,8 +1,8 @@
 import { noteDerived } from '../core/derived.ts'
 import { LockUsageError } from '../core/errors.ts'
-import type { KyselyInstance, KyselyPluginLike } from './kysely-connection.ts'
+import type { ConnectionProvider, KyselyInstance, KyselyPluginLike, Pinned } from './kysely-connection.ts'
 import { hasEnded } from './transaction-body.ts'
-import { viewOf } from './transaction-view.ts'
+import { checked, checkedView, refusedEnding, viewOf, type Method } from './transaction-view.ts'
 
 /** The transaction type of a Kysely instance, as its own `transaction().execute()` gives it. */
 export type TransactionOf<Db> = Db extends {
@@ -22,14 +22,40 @@ const refused: Readonly<Record<string, string>> = {
 /** What gives another instance, of the same transaction. */
 const deriving = new Set<PropertyKey>(['withPlugin', 'withoutPlugins', 'withSchema', 'withTables'])
 
+/** A transaction's place on a connection. */
+export interface TransactionPlace extends Pick<Pinned, 'db' | 'connection'> {
+  /** Whether the connection is still lent to the transaction. */
+  readonly isLent: () => boolean
+}
+
 /**
  * A Kysely instance that runs everything on one connection, as the transaction that is open there.
  *
  * Kysely makes its own transaction objects only together with a BEGIN of its own, which can neither be IMMEDIATE nor
- * bring a lock timeout along. A query that is compiled after the end is refused: somebody else has the connection then.
+ * bring a lock timeout along. What comes after the end is refused, whatever it was derived from and however early:
+ * somebody else has the connection then.
  */
-export function asTransaction<Trx>(db: KyselyInstance, plugin: TransactionPlugin): Trx {
-  return viewOfTransaction(db.withPlugin(plugin), plugin) as Trx
+export function asTransaction<Trx>(
+  { db, connection, isLent }: TransactionPlace,
+  plugin: TransactionPlugin,
+): Trx {
+  const lent = checkedView(connection, () => {
+    if (!isLent()) throw hasEnded()
+  })
+  const executor = db.getExecutor()
+  const provider: ConnectionProvider = {
+    provideConnection: (work, ...rest) =>
+      plugin.isOpen() ? executor.provideConnection(() => work(lent), ...rest) : Promise.reject(hasEnded()),
+  }
+  const own = executor.withConnectionProvider(provider as never).withPlugin(plugin as never)
+  return viewOfTransaction(instanceOn(own, db), plugin) as Trx
+}
+
+/** Made as Kysely makes one of another. What is not here is refused below, or of no use to a transaction. */
+function instanceOn(executor: object, db: KyselyInstance): KyselyInstance {
+  const dialect = { createIntrospector: () => db.introspection }
+  const kind = db.constructor as new (props: object) => KyselyInstance
+  return new kind({ config: {}, driver: {}, dialect, executor })
 }
 
 function viewOfTransaction(db: KyselyInstance, plugin: TransactionPlugin): KyselyInstance {
@@ -37,8 +63,9 @@ function viewOfTransaction(db: KyselyInstance, plugin: TransactionPlugin): Kysel
     if (name === 'isTransaction') return true
     const reason = typeof name === 'string' && Object.hasOwn(refused, name) ? refused[name] : undefined
     if (reason !== undefined) return () => refuse(reason)
-    if (name === 'executeQuery') plugin.check()
-    if (!deriving.has(name)) return undefined
+    if (name === 'executeQuery') return checked(db, value as Method, plugin.check)
+    if (name === 'introspection') return checkedView(value as object, plugin.check)
+    if (!deriving.has(name)) return refusedEnding(name)
     return (...args: never[]) => {
       const derived = (value as (...args: never[]) => KyselyInstance).apply(db, args)
       const whole = name === 'withoutPlugins' ? derived.withPlugin(plugin) : derived
@@ -52,6 +79,7 @@ function viewOfTransaction(db: KyselyInstance, plugin: TransactionPlugin): Kysel
 
 /** The plugin of a transaction. It stays on whatever is derived from it. */
 export interface TransactionPlugin extends KyselyPluginLike {
+  readonly isOpen: () => boolean
   /** Throws when the transaction has ended. */
   readonly check: () => void
 }
@@ -65,6 +93,7 @@ export function whileOpen(isOpen: () => boolean, plugin?: KyselyPluginLike): Tra
     if (!isOpen()) throw hasEnded()
   }
   return {
+    isOpen,
     check,
     transformQuery: (args) => {
       check()

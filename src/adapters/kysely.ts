@@ -126,7 +126,7 @@ function transactionsOn<Trx>(
   const { body } = watched
   return {
     tx: asTransaction<Trx>(
-      db,
+      { db, connection, isLent: watched.isWatched },
       whileOpen(() => body.isOpen, plugin),
     ),
     run: async (statement) => {

@@ -2,7 +2,7 @@ import { failQuery, isSubmittable, textOf, type QueryArguments, type Submittable
 import type { Spelling } from './sql-text.ts'
 import { fateBy, rollbackOfAll } from './statement-fate.ts'
 import { TransactionBody, type BodyTraits } from './transaction-body.ts'
-import { refusedEnding, viewOf } from './transaction-view.ts'
+import { checkedView, refusedEnding, viewOf } from './transaction-view.ts'
 
 /** Where `pg` tells of every message of the server; its native client does not. */
 export interface PgMessages {
@@ -52,7 +52,12 @@ export class PgBody<Client extends BodyClient> {
 
   constructor(client: Client) {
     this.#client = client
-    this.tx = viewOf(client, (name) => (name === 'query' ? this.#query : refusedEnding(name)))
+    this.tx = viewOf(client, (name, value) => {
+      if (name === 'query') return this.#query
+      return name === 'connection' && value !== undefined
+        ? checkedView(value as object, this.#mustBeOpen)
+        : refusedEnding(name)
+    })
     const { connection } = client
     connection?.on('errorMessage', this.#failed)
     connection?.on('commandComplete', this.#completed)
@@ -105,6 +110,11 @@ export class PgBody<Client extends BodyClient> {
     if (refusal !== undefined) return failQuery(args, refusal, this.#client.connection)
     if (isSubmittable(config)) (this.#cursors ??= []).push(config)
     return this.#client.query(...args)
+  }
+
+  readonly #mustBeOpen = (): void => {
+    const { closed } = this.state
+    if (closed !== undefined) throw closed
   }
 
   readonly #failed = (error: Error): void => this.state.failed(error, true)

@@ -13,16 +13,37 @@ export function viewOf<C extends object>(
   connection: C,
   instead: (name: PropertyKey, value: unknown) => Method | object | true | undefined,
 ): C {
-  return new Proxy(connection, {
+  const view: C = new Proxy(connection, {
     get: (target, name) => {
       const value: unknown = Reflect.get(target, name, target)
       const own = instead(name, value)
       if (own !== undefined) return own
-      return typeof value === 'function' && name !== 'constructor'
-        ? ((value as Method).bind(target as never) as unknown)
-        : value
+      if (typeof value !== 'function' || name === 'constructor') return value
+      return (...args: never[]) => {
+        const result: unknown = Reflect.apply(value, target, args)
+        // as the methods for listeners give their own object
+        return result === target ? view : result
+      }
     },
   })
+  return view
+}
+
+/** The same object, but for `check`, which comes before each call of a method and may throw. */
+export function checkedView<C extends object>(object: C, check: () => void): C {
+  return viewOf(object, (name, value) =>
+    typeof value === 'function' && name !== 'constructor'
+      ? checked(object, value as Method, check)
+      : undefined,
+  )
+}
+
+/** Checks when it is called, not when it is taken. */
+export function checked(of: object, method: Method, check: () => void): Method {
+  return (...args: never[]) => {
+    check()
+    return method.apply(of as never, args)
+  }
 }
 
 /** What gives the connection back. In the middle of a transaction somebody else would get it, with all of its locks. */

@@ -50,6 +50,20 @@ function pgSpecs(context: EngineContext): void {
     expect(await heard).toBeInstanceOf(LockUsageError)
     await pool.end()
   })
+
+  test('is refused to what its methods gave, and to the connection beneath', async () => {
+    const pool = new pg.Pool({ connectionString: context.engine.server.url, max: 1 })
+    const locks = pgLocks(pool)
+    const [chained, beneath] = await locks.transaction(
+      async (tx) => [tx.once('notice', () => {}), (tx as unknown as Beneath).connection] as const,
+    )
+    await locks.transaction(async (next) => {
+      await next.query('select 1')
+      expect(await caught(chained.query('select 1'))).toBeInstanceOf(LockUsageError)
+      expect(() => beneath.query('select 1')).toThrow(LockUsageError)
+    })
+    await pool.end()
+  })
 }
 
 function mysqlSpecs(context: EngineContext): void {
