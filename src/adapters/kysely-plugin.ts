@@ -35,7 +35,7 @@ export interface LockPlugin {
  *
  * Every row that a locked SELECT hands on is locked, wherever the SELECT stands. What cannot be promised is a
  * {@link LockUsageError} that names what to change, or an {@link UnsupportedLockError}; nothing is dropped in silence.
- * SQL text in `sql` is left as it is and is not looked into.
+ * SQL text in `sql` is left as it is, and looked into only for aggregate and window functions.
  *
  * Two things follow from how databases run a query. A sub-query in a condition is run as far as the condition needs:
  * of many rows EXISTS may lock one. And InnoDB takes a shared lock where it reads: in an index that holds every column

@@ -1,5 +1,6 @@
 import { LockUsageError } from '../core/errors.ts'
-import { isSelect, someChild, type QueryNode, type SelectNode } from './kysely-nodes.ts'
+import { hasAggregate, outlineOf } from '../core/query-outline.ts'
+import { isRaw, isSelect, someChild, type QueryNode, type RawNode, type SelectNode } from './kysely-nodes.ts'
 import type { Place } from './kysely-places.ts'
 import { tableParts, type Source } from './kysely-sources.ts'
 
@@ -40,7 +41,14 @@ export function checkShape(select: SelectNode): void {
 
 /** Whether the expression itself aggregates; a sub-query in it is another query. */
 function aggregates(node: QueryNode): boolean {
-  return node.kind === 'AggregateFunctionNode' || (!isSelect(node) && someChild(node, aggregates))
+  if (node.kind === 'AggregateFunctionNode' || (isRaw(node) && aggregatesInText(node))) return true
+  return !isSelect(node) && someChild(node, aggregates)
+}
+
+/** What stands between the pieces of text is an expression, as a value is. */
+function aggregatesInText({ sqlFragments }: RawNode): boolean {
+  const text = sqlFragments.join(' q ')
+  return hasAggregate(outlineOf(text) ?? { own: text.toLowerCase().replace(/\s*\(/g, ' (') })
 }
 
 /** Those of the query's sources whose rows are to be locked: all, or those that `of` names. */

@@ -1,9 +1,10 @@
 import { LockUsageError } from '../../core/errors.ts'
 import type { Plan, QueryLock } from '../../core/plan.ts'
+import { hasAggregate, outlineOf, type QueryOutline } from '../../core/query-outline.ts'
 import type { Target } from '../../core/request.ts'
 import type { SqlStatement, Statement, Value } from '../../core/statement.ts'
-import { outlineOf } from './outline.ts'
 import type { LockingRead } from './rows.ts'
+import { sourcesIn } from './sources.ts'
 
 /** Where a lock goes in a query that is written by hand: one of the two is empty, which one depends on the engine. */
 export interface LockPlaces {
@@ -62,53 +63,49 @@ function toStatement(query: string | SqlQuery): SqlStatement {
   return { sql: sql.trim().replace(/;\s*$/, ''), params }
 }
 
-/** Shapes of a query in which a lock at its end would not be one on all the rows that it gives. */
+/** Shapes of a text in which a lock at its end would not be one on the rows that it gives. */
 const refusedShapes: readonly (readonly [RegExp, string])[] = [
   [/^(?!select\b)/i, 'only a SELECT can lock the rows that it reads'],
   [/;/, 'must be one statement: a semicolon in a value belongs into params'],
   [/\/\*(?!.*\*\/)/s, 'ends in a comment that is not closed, which would swallow the lock'],
-  [
-    /\b(?:union|intersect|except)\b/i,
-    'the parts of a set operation are not all locked: lock each part by itself',
-  ],
-  [
-    /\b(?:from|join)\s*\(/i,
-    'rows of a query inside of FROM are not locked everywhere: lock them by a query of their own',
-  ],
 ]
 
 const notOfATable =
   'a row of its result is not a row of a table, so there is none to lock: select the keys first, then lock the rows by key'
 
-/**
- * Shapes of the outermost level in which InnoDB locks nothing, or what it happened to read: for `max(id)` one row.
- * What stands in parentheses is not seen there.
- */
-const refusedOutlines: readonly (readonly [RegExp, string])[] = [
-  [/^\s*select\s+(?:all\s+)?distinct(?:row)?\b/i, notOfATable],
-  [/\b(?:group\s+by|having)\b/i, notOfATable],
+/** Shapes of the outermost level in which InnoDB locks nothing, or what it happened to read. */
+const refusedLevels: readonly (readonly [RegExp, string])[] = [
   [
-    /\b(?:any_value|array_agg|avg|bit_(?:and|or|xor)|bool_(?:and|or)|count(?:_big)?|every|group_concat|jsonb?_(?:agg|arrayagg|group_\w+|object_?agg)|max|min|std|stddev(?:_\w+)?|st_collect|string_agg|sum|total|var(?:p|_pop|_samp|iance)?|xmlagg)\s*\(\)|\bover\s*(?:\(\)|\w)/i,
-    `aggregate and window functions read more rows than they give: ${notOfATable}`,
+    /\b(?:union|intersect|except|minus (?:all )?(?:select|\(\)))(?: |$)/,
+    'the parts of a set operation are not all locked: lock each part by itself',
   ],
-  [
-    /\bfrom\b(?:(?!\bwhere\b).)*(?:,|\bjoin|\blateral|\bapply)\s*(?:lateral\s*)?\(\)/is,
-    'rows of a query inside of FROM are not locked everywhere: lock them by a query of their own',
-  ],
+  [/^select (?:(?:all|high_priority|straight_join|sql_\w+) )*distinct(?:row)?\b/, notOfATable],
+  [/\b(?:group by|having)\b/, notOfATable],
 ]
 
 function checkSelect(statement: SqlStatement): SqlStatement {
   const { sql } = statement
   const outline = outlineOf(sql)
-  const found =
-    refusedShapes.find(([shape]) => shape.test(sql)) ??
-    refusedOutlines.find(([shape]) => shape.test(outline ?? ''))
-  if (found !== undefined) throw new LockUsageError('query', found[1])
-  if (outline !== undefined) return statement
-  throw new LockUsageError(
-    'query',
-    'cannot be read for certain: put what is in quotes into params, and leave out comments that are run',
-  )
+  const reason =
+    refusedShapes.find(([shape]) => shape.test(sql))?.[1] ??
+    (outline === undefined
+      ? 'cannot be read for certain: put what is in quotes into params, leave out comments that are run or hold others, and put a space behind --'
+      : whyNotLocked(outline))
+  if (reason !== undefined) throw new LockUsageError('query', reason)
+  return statement
+}
+
+/** Why not every row that the query gives is one of a table, and locked. For `max(id)` InnoDB locks one row. */
+function whyNotLocked(outline: QueryOutline): string | undefined {
+  const level = outline.top.join(' ')
+  const shape = refusedLevels.find(([refused]) => refused.test(level))
+  if (shape !== undefined) return shape[1]
+  if (hasAggregate(outline))
+    return `aggregate and window functions read more rows than they give: ${notOfATable}`
+  const { hasTable, hasQuery } = sourcesIn(outline.top)
+  if (hasQuery)
+    return 'rows of a query inside of FROM are not locked everywhere: lock them by a query of their own'
+  return hasTable ? undefined : 'reads from no table, so there is no row to lock: name the table in FROM'
 }
 
 /** A function that leaves the lock out would read without one. */
