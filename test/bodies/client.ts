@@ -119,35 +119,35 @@ export interface Scene extends EngineContext {
   readonly connect: (size: number, url?: string) => Client
 }
 
-/** Runs the specs for each way into the library to each server. Before each test there are items 1 and 2, and two jobs. */
+/**
+ * Runs the specs for each way into the library to each server, each with a database of its own: they can run side by
+ * side. Before each test there are items 1 and 2, and two jobs.
+ */
 export function describeClients(
   specs: (scene: Scene) => void,
   only: readonly string[] = Object.keys(kinds),
 ): void {
-  describeEngines(
-    (context) => {
-      const opened: Client[] = []
-      beforeEach(() => makeItems(context))
-      afterEach(async () => {
-        // one whose network was cut cannot say goodbye
-        for (const client of opened.splice(0)) await client.close().catch(() => {})
-      })
-      for (const kind of kinds[context.name] ?? []) {
-        const connect: Scene['connect'] = (size, url = context.engine.server.url) => {
-          const client = kind.connect(url, size)
-          opened.push(client)
-          return client
-        }
-        describe(kind.title, () => {
-          specs(sceneOf(context, kind.title, connect))
-        })
-      }
-    },
-    { only },
-  )
+  for (const engine of only) {
+    for (const kind of kinds[engine] ?? []) {
+      describeEngines(
+        (context) => {
+          describe(kind.title, () => {
+            specs(sceneOf(context, kind))
+          })
+        },
+        { only: [engine] },
+      )
+    }
+  }
 }
 
-function sceneOf(context: EngineContext, title: string, connect: Scene['connect']): Scene {
+function sceneOf(context: EngineContext, { title, connect }: ClientKind): Scene {
+  const opened: Client[] = []
+  beforeEach(() => makeItems(context))
+  afterEach(async () => {
+    // one whose network was cut cannot say goodbye
+    for (const client of opened.splice(0)) await client.close().catch(() => {})
+  })
   return {
     name: context.name,
     server: context.server,
@@ -158,7 +158,11 @@ function sceneOf(context: EngineContext, title: string, connect: Scene['connect'
       return context.kind
     },
     title,
-    connect,
+    connect: (size, url = context.engine.server.url) => {
+      const client = connect(url, size)
+      opened.push(client)
+      return client
+    },
   }
 }
 

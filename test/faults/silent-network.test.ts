@@ -1,7 +1,7 @@
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 
 import { CommitOutcomeUnknownError, LockLostError, LockTimeoutError } from '../../src/core/errors.ts'
-import { describeClients, jobs, type Client } from '../bodies/client.ts'
+import { describeClients, jobs, type Client, type Scene } from '../bodies/client.ts'
 import { startCuttingProxy, type CuttingProxy } from '../entries/cutting-proxy.ts'
 import { caught } from '../entries/stage.ts'
 
@@ -9,6 +9,8 @@ import { caught } from '../entries/stage.ts'
 interface Line {
   readonly client: Client
   readonly proxy: CuttingProxy
+  /** Names of its own: some servers know no databases in the names of locks. */
+  readonly key: (word: string) => readonly string[]
   readonly abort: (why: Error) => void
   readonly signal: AbortSignal
 }
@@ -80,36 +82,36 @@ const operations: readonly Operation[] = [
   },
   {
     title: 'withLock',
-    run: async ({ client, proxy }) => {
+    run: async ({ client, proxy, key }) => {
       proxy.stall()
-      return client.locks.withLock('silent', (tx) => client.query(tx, 'select 4'), { wait })
+      return client.locks.withLock(key('silent'), (tx) => client.query(tx, 'select 4'), { wait })
     },
     ends: timedOut,
   },
   {
     title: 'withLock on a pool that is not known yet',
-    run: async ({ client, proxy }) => {
+    run: async ({ client, proxy, key }) => {
       proxy.stall()
-      return client.locks.withLock('silent', (tx) => client.query(tx, 'select 4'), { wait })
+      return client.locks.withLock(key('silent'), (tx) => client.query(tx, 'select 4'), { wait })
     },
     ends: timedOut,
   },
   {
     title: 'tryLock',
-    run: async ({ client, proxy }) => {
+    run: async ({ client, proxy, key }) => {
       proxy.stall()
-      return client.locks.tryLock('silent', (tx) => client.query(tx, 'select 5'))
+      return client.locks.tryLock(key('silent'), (tx) => client.query(tx, 'select 5'))
     },
     ends: timedOut,
   },
   {
     title: 'lock in a transaction',
-    run: async ({ client, proxy }) =>
+    run: async ({ client, proxy, key }) =>
       client.locks.transaction(
         async (tx) => {
           await client.query(tx, 'select 6')
           proxy.stall()
-          return client.locks.lock(tx, 'silent', { wait })
+          return client.locks.lock(tx, key('silent'), { wait })
         },
         { isolation: 'read committed' },
       ),
@@ -127,25 +129,25 @@ const operations: readonly Operation[] = [
   },
   {
     title: 'acquire',
-    run: async ({ client, proxy }) => {
+    run: async ({ client, proxy, key }) => {
       proxy.stall()
-      return client.locks.acquire('silent', { wait })
+      return client.locks.acquire(key('silent'), { wait })
     },
     ends: timedOut,
   },
   {
     title: 'acquire beside another lock',
-    run: async ({ client, proxy }) => {
-      await client.locks.acquire('other').then((held) => held.signal.aborted)
+    run: async ({ client, proxy, key }) => {
+      await client.locks.acquire(key('other')).then((held) => held.signal.aborted)
       proxy.stall()
-      return client.locks.acquire('silent', { wait })
+      return client.locks.acquire(key('silent'), { wait })
     },
     ends: timedOut,
   },
   {
     title: 'release of a lock',
-    run: async ({ client, proxy }) => {
-      const held = await client.locks.acquire('silent')
+    run: async ({ client, proxy, key }) => {
+      const held = await client.locks.acquire(key('silent'))
       proxy.stall()
       return held.release()
     },
@@ -204,25 +206,31 @@ const operations: readonly Operation[] = [
   },
 ]
 
-describeClients((scene) => {
+// side by side: each of them waits for half a minute for a server that says nothing
+describe.concurrent('before a silent network', () => {
+  describeClients(specs)
+})
+
+function specs(scene: Scene): void {
   const proxies: CuttingProxy[] = []
   afterEach(async () => {
     for (const proxy of proxies.splice(0)) await proxy.close()
   })
 
   const begin = scene.name === 'postgres' ? 'BEGIN' : 'START TRANSACTION'
+  const key = (word: string): readonly string[] => [scene.title, word]
   const open = async (isKnown: boolean): Promise<Line> => {
     const proxy = await startCuttingProxy(scene.engine.server.url)
     proxies.push(proxy)
     const client = scene.connect(2, proxy.url)
     // what is asked of a server once is known from here on
-    if (isKnown) await client.locks.withLock('known', (tx) => client.query(tx, 'select 1'))
+    if (isKnown) await client.locks.withLock(key('known'), (tx) => client.query(tx, 'select 1'))
     const aborting = new AbortController()
-    return { client, proxy, abort: (why) => aborting.abort(why), signal: aborting.signal }
+    return { client, proxy, key, abort: (why) => aborting.abort(why), signal: aborting.signal }
   }
 
   // at once: each of them waits for several seconds for a server that says nothing
-  test('every operation before a silent network ends within its limit and the grace', async () => {
+  test('every operation ends within its limit and the grace', async () => {
     const outcomes = operations.map(async ({ title, run }) => {
       const line = await open(!title.includes('not known'))
       const running = run(line, begin)
@@ -231,4 +239,4 @@ describeClients((scene) => {
     const seen = await Promise.all(outcomes)
     expect(seen).toEqual(operations.map(({ title, ends }) => ({ title, ended: ends })))
   }, 60_000)
-})
+}
