@@ -8,6 +8,9 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 300_000,
     pool: 'forks',
-    maxWorkers: 2,
+    // on two cores too: most files wait for a lock, for the end of a lease or for a silent server
+    maxWorkers: 4,
+    // tests that run side by side wait for a server that says nothing
+    maxConcurrency: 10,
   },
 })
