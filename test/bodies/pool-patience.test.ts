@@ -29,7 +29,7 @@ describeClients((scene) => {
 
   test('whoever waits for a connection that the caller keeps is warned, and told of the pool', async () => {
     const client = scene.connect(1)
-    const held = await client.locks.acquire('kept').catch(() => undefined)
+    const held = await client.locks.acquire('kept by the caller').catch(() => undefined)
     // a pool of one is too small for this driver to take such a lock at all
     if (held === undefined) return
     const stop = new AbortController()
