@@ -60,28 +60,6 @@ function specs(stage: QueueStage): void {
     expect(most).toBe(3)
   })
 
-  test('gives back the job of a handler that throws, and puts it aside in the end', async () => {
-    await add(1)
-    const stop = new AbortController()
-    const errors: unknown[] = []
-    const working = stage.shop.claims.work(
-      { ...jobs, visibilityMs: 20_000 },
-      ({ attempts }) => {
-        throw new Error(`attempt ${attempts} failed`)
-      },
-      {
-        signal: stop.signal,
-        idleMs: 20,
-        backoff: { baseMs: 1, capMs: 1 },
-        onError: (error, job) => errors.push([String(error), Number(job?.id)]),
-      },
-    )
-    await until(async () => (await states()) === 'dead', 'a dead job')
-    stop.abort()
-    expect(await working).toEqual({ done: 0, failed: 3, lost: 0 })
-    expect(errors).toEqual([1, 2, 3].map((n) => [`Error: attempt ${n} failed`, 1]))
-  })
-
   test('keeps a job that takes longer than its time', async () => {
     await add(1)
     const stop = new AbortController()
@@ -124,30 +102,6 @@ function specs(stage: QueueStage): void {
     expect(late).toBeInstanceOf(LockLostError)
     expect(await working).toEqual({ done: 0, failed: 0, lost: 1 })
     expect((await stage.table.all())[0]).toMatchObject({ state: 'ready', claim_token: 'another' })
-  })
-
-  test('does not trust a job whose time went by while nothing could run, and claims it again', async () => {
-    await add(1)
-    const stop = new AbortController()
-    const late: unknown[] = []
-    const working = stage.shop.claims.work(
-      jobs,
-      async (job) => {
-        if (job.attempts === 2) return
-        const end = performance.now() + 4500
-        while (performance.now() < end); // the whole process hangs
-        await until(() => job.signal.aborted, 'the signal')
-        late.push(await caught(job.complete()))
-      },
-      { visibilityMs: 4000, signal: stop.signal, ...quiet },
-    )
-    await until(
-      async () => (await states()) === 'done' && late.length === 1,
-      'the job done, and the one told',
-    )
-    stop.abort()
-    expect(await working).toEqual({ done: 1, failed: 0, lost: 1 })
-    expect(late[0]).toBeInstanceOf(LockLostError)
   })
 
   test('gives up a handler that takes too long, and goes on with the next job', async () => {
