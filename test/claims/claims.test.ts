@@ -4,7 +4,6 @@ import { LockLostError, LockUsageError } from '../../src/core/errors.ts'
 import { queue } from '../../src/locks/queue/queue.ts'
 import type { Job } from '../../src/locks/queue/job.ts'
 import { caught } from '../entries/stage.ts'
-import { until } from '../engines/use.ts'
 import { jobs, type JobRow } from './job-table.ts'
 import { describeQueues, type QueueStage } from './stage.ts'
 
@@ -129,13 +128,6 @@ function specs(stage: QueueStage): void {
       expect(await caught(late())).toBeInstanceOf(LockLostError)
     await fresh.complete()
     expect(await caught(fresh.complete()), 'a job ends once').toBeInstanceOf(LockLostError)
-  })
-
-  test("the time of a claim is counted by the server's clock, and ends by itself", async () => {
-    await add(1)
-    await stage.shop.claims.claim(jobs, { visibilityMs: 4000 })
-    expect(await stage.shop.claims.claim(jobs)).toEqual([])
-    await until(async () => (await stage.shop.claims.claim(jobs)).length === 1, 'the job again')
   })
 
   test('an extended claim keeps others away for longer', async () => {
