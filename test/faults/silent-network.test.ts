@@ -238,5 +238,5 @@ function specs(scene: Scene): void {
     })
     const seen = await Promise.all(outcomes)
     expect(seen).toEqual(operations.map(({ title, ends }) => ({ title, ended: ends })))
-  }, 60_000)
+  })
 }
