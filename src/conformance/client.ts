@@ -31,7 +31,7 @@ export async function openClient({ connect }: Subject, options: ClientOptions): 
 }
 
 function clientOn(
-  { sessions, size, close }: Required<Connected>,
+  { sessions, size, close, run: runOn }: Connected & { readonly size: number },
   server: KnownServer,
   change: Fault,
 ): Client {
@@ -52,7 +52,7 @@ function clientOn(
   const run = async (tx: object, statement: Statement): Promise<readonly Row[]> => {
     const session = open.get(tx)
     if (session === undefined) throw new TypeError('that is no transaction of this client')
-    return session.run(statement)
+    return runOn === undefined ? session.run(statement) : runOn(tx, statement)
   }
   const { dialect, version } = server
   const locks = joinLocks(tracked, [], { dialect, version })

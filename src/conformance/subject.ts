@@ -28,6 +28,8 @@ export interface Connected {
   /** How many connections it lends at once, where that is not what was asked for. */
   readonly size?: number
   readonly close: () => Promise<void>
+  /** Runs a statement of the application on its `tx`, where that is not what the session does. */
+  readonly run?: (tx: object, statement: Statement) => Promise<readonly Row[]>
 }
 
 /** One application: a pool, and locks on it. */

@@ -1,0 +1,151 @@
+import { eq, sql } from 'drizzle-orm'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+import { LockNotAvailableError, LockUsageError } from '../../src/core/errors.ts'
+import { createLocks, type DrizzleLocks } from '../../src/entries/drizzle.ts'
+import { describeEngines, until, type EngineContext } from '../engines/use.ts'
+import { gate } from '../entries/stage.ts'
+import { stages, type DrizzlePg, type DrizzleStage } from './drizzle-stage.ts'
+
+type Tx = Parameters<Parameters<DrizzlePg['transaction']>[0]>[0]
+
+describeEngines(specs, { only: Object.keys(stages) })
+
+function specs(context: EngineContext): void {
+  const isSqlite = context.name === 'sqlite'
+  let stage: DrizzleStage
+  let locks: DrizzleLocks<Tx, 'postgres'>
+  let others: DrizzleLocks<Tx, 'postgres'>
+  let otherStage: DrizzleStage
+
+  const open = (): DrizzleStage => {
+    const stageOf = stages[context.name]
+    if (stageOf === undefined) throw new Error(`no stage for ${context.name}`)
+    return stageOf(context.engine.server.url)
+  }
+
+  beforeEach(async () => {
+    const session = await context.engine.open()
+    await session.run({ sql: 'DROP TABLE IF EXISTS account', params: [] })
+    await session.run({
+      sql: 'CREATE TABLE account (id integer PRIMARY KEY, balance_now integer NOT NULL)',
+      params: [],
+    })
+    await session.run({ sql: 'INSERT INTO account VALUES (1, 100), (2, 100)', params: [] })
+    await session.close()
+    stage = open()
+    otherStage = open()
+    locks = createLocks(stage.db)
+    others = createLocks(otherStage.db)
+  })
+
+  afterEach(async () => {
+    await Promise.all([stage.close(), otherStage.close()])
+    await until(async () => (await context.engine.leftovers()).length === 0, `${context.name} holds nothing`)
+  })
+
+  const one = (tx: Pick<Tx, 'select'>, id = 1) =>
+    tx.select().from(stage.account).where(eq(stage.account.id, id))
+
+  test('rows are those of the model, and what the work did is stored', async () => {
+    await locks.transaction(async (tx) => {
+      const [row] = await locks.rows(tx, one(tx))
+      expect(row).toEqual({ id: 1, balance: 100 })
+      await tx
+        .update(stage.account)
+        .set({ balance: (row?.balance ?? 0) - 30 })
+        .where(eq(stage.account.id, 1))
+    })
+    expect(await one(stage.db)).toEqual([{ id: 1, balance: 70 }])
+  })
+
+  test('of many that take from it, none takes what is not there', async () => {
+    const takers = [locks, others, locks, others, locks, others].map((own) =>
+      own.transaction(async (tx) => {
+        const [row] = await own.rows(tx, one(tx))
+        if (row === undefined || row.balance < 30) return false
+        await tx
+          .update(stage.account)
+          .set({ balance: row.balance - 30 })
+          .where(eq(stage.account.id, 1))
+        return true
+      }),
+    )
+    expect((await Promise.all(takers)).filter(Boolean)).toHaveLength(3)
+    expect(await one(stage.db)).toEqual([{ id: 1, balance: 10 }])
+  })
+
+  test.skipIf(isSqlite)('Drizzle alone takes twice what is there once', async () => {
+    const bothHaveRead = gate()
+    let readers = 0
+    const taking = async (tx: Tx): Promise<void> => {
+      const [row] = await one(tx)
+      readers += 1
+      if (readers === 2) bothHaveRead.open()
+      await bothHaveRead.opened
+      await tx
+        .update(stage.account)
+        .set({ balance: (row?.balance ?? 0) - 30 })
+        .where(eq(stage.account.id, 1))
+    }
+    await Promise.all([stage.db.transaction(taking), otherStage.db.transaction(taking)])
+    expect(await one(stage.db)).toEqual([{ id: 1, balance: 70 }])
+  })
+
+  test.skipIf(isSqlite)('another is refused the rows', async () => {
+    await locks.transaction(async (tx) => {
+      await locks.rows(tx, one(tx))
+      const second = others.transaction((own) => others.rows(own, one(own), { wait: 'nowait' }), {
+        attempts: 1,
+      })
+      await expect(second).rejects.toThrow(LockNotAvailableError)
+    })
+  })
+
+  test('a query that was not built with tx locks nothing, and is refused', async () => {
+    const calling = locks.transaction(async (tx) => locks.rows(tx, one(otherStage.db)))
+    await expect(calling).rejects.toThrow(LockUsageError)
+  })
+
+  test('an error that the work has swallowed is none that is stored', async () => {
+    if (context.name !== 'postgres') return
+    const work = async (tx: Tx): Promise<void> => {
+      await tx.insert(stage.account).values({ id: 3, balance: 1 })
+      await tx.execute(sql`select 1/0`).catch(() => {})
+    }
+    await expect(locks.transaction(work)).rejects.toThrow()
+    // Drizzle alone calls the same a success, and nothing is stored
+    await stage.db.transaction(work)
+    expect(await one(stage.db, 3)).toEqual([])
+  })
+
+  test('what Drizzle gives to nested work is the same transaction', async () => {
+    const read = locks.transaction(async (tx) => {
+      let rows: readonly unknown[] = []
+      await tx.transaction(async (inner) => {
+        rows = await locks.rows(inner, one(inner))
+      })
+      return rows
+    })
+    if (isSqlite) await expect(read).rejects.toThrow('give it one that is not async')
+    else expect(await read).toHaveLength(1)
+  })
+
+  test('a transaction that has ended is refused', async () => {
+    const kept = await locks.transaction(async (tx) => tx)
+    const error: unknown = await (async () => one(kept))().catch((reason: unknown) => reason)
+    const { cause = error } = error as Error
+    expect(cause).toBeInstanceOf(LockUsageError)
+    expect((cause as Error).message).toContain('the transaction has ended')
+  })
+
+  test('COMMIT is not for the work to send', async () => {
+    const send = isSqlite ? 'run' : 'execute'
+    const sending = locks.transaction(async (tx) => {
+      await tx.insert(stage.account).values({ id: 3, balance: 1 })
+      await (tx as unknown as Record<typeof send, (query: unknown) => unknown>)[send](sql`commit`)
+    })
+    await expect(sending).rejects.toThrow()
+    expect(await one(stage.db, 3)).toEqual([])
+  })
+}

@@ -1,0 +1,22 @@
+import { laws } from '../../src/conformance/laws.ts'
+import type { DialectName } from '../../src/registry.ts'
+import { describeLaws } from '../conformance/describe-laws.ts'
+import { drizzleWay } from './drizzle-way.ts'
+import type { OrmWay } from './way.ts'
+
+const ways: readonly OrmWay[] = [drizzleWay]
+
+/** Every law, through every ORM: its transactions are Holdfast's, and its statements are the application's. */
+describeLaws(laws, {
+  adaptersOf: (engine) => ways.filter(({ engines }) => engines.includes(engine)).map(({ name }) => name),
+  subjectOf: (engine, adapter, url) => {
+    const way = ways.find(({ name }) => name === adapter)
+    if (way === undefined) throw new Error(`${adapter} is none of ${ways.map(({ name }) => name).join(', ')}`)
+    return {
+      title: `${engine} through ${adapter}`,
+      adapter,
+      dialects: [engine as DialectName],
+      connect: (size) => way.connect(engine, url, size),
+    }
+  },
+})
