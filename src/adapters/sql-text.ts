@@ -24,7 +24,7 @@ const WORDS = 8
  * The statements of a text, at most so many: the words that each starts with, in lower case and with one blank between
  * two. Comments are left out, a quoted text is `''`, and a quoted name stands between `"`.
  */
-export function statementsOf(sql: string, spelling: Spelling, most = Infinity): readonly string[] {
+export function statementsOf(sql: string, spelling: Spelling, most: number = Infinity): readonly string[] {
   const tokens = new Tokens(sql, spelling)
   const { nests } = spelling
   const statements: string[] = []

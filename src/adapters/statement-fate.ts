@@ -15,7 +15,7 @@ export interface FateWords {
 }
 
 /** Not the word that goes back to a savepoint. */
-export const rollbackOfAll = String.raw`rollback(?! (?:(?:work|transaction) )?to\b)`
+export const rollbackOfAll: string = String.raw`rollback(?! (?:(?:work|transaction) )?to\b)`
 
 /**
  * Reads a text before it is sent. One of several statements is `unsure` unless one of them decides.
