@@ -38,7 +38,7 @@ async function withChanged<T>(
   const applied = bound(session.run(setting.apply))
   // Where the work fails with it, it is not waited for: nothing that the caller sends meanwhile comes between the two.
   if (setting.endsWithError === true) applied.catch(() => {})
-  else await applied
+  else await applied.catch(unsure(doubt))
   try {
     const result = await work()
     await putBack()
@@ -46,6 +46,14 @@ async function withChanged<T>(
   } catch (error) {
     if (setting.endsWithError === true) await applied
     else await putBack()
+    throw error
+  }
+}
+
+/** A change that has failed may have been made all the same, or in part. */
+function unsure(doubt: (why: unknown) => void): (error: unknown) => never {
+  return (error) => {
+    doubt(error)
     throw error
   }
 }

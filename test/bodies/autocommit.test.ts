@@ -12,6 +12,8 @@ import { describeEngines, type EngineContext } from '../engines/use.ts'
 
 interface Pool {
   readonly locks: SharedLocks<never>
+  /** The only connection, as its next user finds it. */
+  readonly query: (text: string) => Promise<unknown>
   readonly close: () => Promise<void>
 }
 
@@ -23,7 +25,11 @@ const ways: readonly (readonly [string, (uri: string, name: string) => Pool])[] 
     (uri) => {
       const pool = mysql.createPool({ uri, connectionLimit: 1 })
       pool.pool.on('connection', (connection) => void connection.query(off))
-      return { locks: mysqlLocks(pool) as unknown as SharedLocks<never>, close: () => pool.end() }
+      return {
+        locks: mysqlLocks(pool) as unknown as SharedLocks<never>,
+        query: async (text) => (await pool.query(text))[0],
+        close: () => pool.end(),
+      }
     },
   ],
   [
@@ -33,7 +39,11 @@ const ways: readonly (readonly [string, (uri: string, name: string) => Pool])[] 
       pool.on('connection', (connection) => void connection.query(off))
       const db = new Kysely<unknown>({ dialect: new MysqlDialect({ pool }) })
       const locks = kyselyLocks(db, { dialect: name as 'mysql' })
-      return { locks: locks as unknown as SharedLocks<never>, close: () => db.destroy() }
+      return {
+        locks: locks as unknown as SharedLocks<never>,
+        query: async (text) => (await pool.promise().query(text))[0],
+        close: () => db.destroy(),
+      }
     },
   ],
 ]
@@ -58,6 +68,16 @@ function specs(context: EngineContext, connect: (uri: string, name: string) => P
 
   test('is refused for a transaction: what comes behind its end would be one more', () =>
     refused((locks) => locks.transaction(async () => {})))
+
+  test('and is refused with a limit leaves no setting behind', async () => {
+    const { locks, query, close } = connect(context.engine.server.url, context.name)
+    const limits = "show session variables like '%lock_wait_timeout'"
+    const before = await query(limits)
+    const said = await caught(locks.transaction(async () => {}, { lockTimeoutMs: 300 }))
+    expect(said).toBeInstanceOf(LockUsageError)
+    expect(await query(limits)).toEqual(before)
+    await close()
+  })
 
   test('is refused for a lease: it would be granted, and never stored', () =>
     refused((locks) => locks.lease('of nobody', { ttlMs: 60_000 })))
