@@ -37,6 +37,8 @@ export const bodyTraits: BodyTraits = {
   }),
   isEndedByErrors: false,
   givesUpOnReturn: spelling,
+  isConsequence: (error): error is Error =>
+    error instanceof Error && 'code' in error && error.code === '25P02',
 }
 
 /** The statements of the work on one client, as the client lines them up and the server answers them. */

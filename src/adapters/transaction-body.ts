@@ -14,6 +14,8 @@ export interface BodyTraits {
   readonly isEndedByErrors: boolean
   /** A return to a savepoint gives up the locks that were taken since: how texts tell of one. */
   readonly givesUpOnReturn?: Spelling
+  /** Whether an error only says that another came before it. That becomes its cause: whoever reads it sees a conflict as one. */
+  readonly isConsequence?: (error: unknown) => error is Error
 }
 
 /**
@@ -136,6 +138,8 @@ export class TransactionBody implements Witness {
     noteFailure((this.#failures ??= []), error)
     this.#isUnsure = false
     const { isEndedByErrors } = this.#traits
+    if (this.#failure !== undefined && this.#traits.isConsequence?.(error) === true)
+      error.cause ??= this.#failure
     this.#failure = isEndedByErrors ? error : (this.#failure ?? error)
     if (isEndedByErrors) this.isInDoubt = true
     if (isOfWork && this.#stage === 'ending') this.#end ??= notAwaited(error)

@@ -11,6 +11,9 @@ describe('work that catches an error', () => {
     const byDeadlock = [onMysql2, { ...onKysely, engines: ['mysql', 'mariadb'] }]
     describeBodies(deadlockSpecs, { only: byDeadlock })
   })
+  describe('of a conflict, and lets the next one through', () => {
+    describeBodies(consequenceSpecs, { only: [onPg, { ...onKysely, engines: ['postgres'] }] })
+  })
 })
 
 function specs({ transaction, stored, ending }: Stage): void {
@@ -43,6 +46,37 @@ function specs({ transaction, stored, ending }: Stage): void {
       ),
     )
     expect(await said).toBeInstanceOf(LockUsageError)
+    expect(await stored()).toEqual([])
+  })
+}
+
+/** After an error PostgreSQL answers every statement with another one, which says nothing of the first. */
+function consequenceSpecs({ transaction, stored }: Stage): void {
+  const conflict = "do $$ begin raise 'lost against another' using errcode = '40001'; end $$"
+
+  test('is run again, and each of its effects is stored once', async () => {
+    let attempts = 0
+    await transaction(async (send) => {
+      attempts += 1
+      if (attempts === 1) await caught(send(conflict))
+      await send(note(1))
+    })
+    expect(attempts).toBe(2)
+    expect(await stored()).toEqual([1])
+  })
+
+  test('is not run again where a savepoint has undone the conflict', async () => {
+    let attempts = 0
+    const said = transaction(async (send) => {
+      attempts += 1
+      await send('savepoint here')
+      await caught(send(conflict))
+      await send('rollback to savepoint here')
+      await caught(send('select no_such_column'))
+      await send(note(1))
+    })
+    expect(classifyError(await caught(said))).toMatchObject({ kind: 'other' })
+    expect(attempts).toBe(1)
     expect(await stored()).toEqual([])
   })
 }
