@@ -15,6 +15,8 @@ export interface CuttingProxy {
   readonly cutAt: (words: string, when: Cut, count?: number) => Promise<void>
   /** Falls silent on all connections, those that are made from now on included. */
   readonly stall: () => void
+  /** Cuts nothing more, and ends the connections that have fallen silent, as both sides do in the end. */
+  readonly mend: () => void
   readonly close: () => Promise<void>
 }
 
@@ -27,6 +29,7 @@ interface Armed {
 export async function startCuttingProxy(target: string): Promise<CuttingProxy> {
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
+  const silent = new Set<Socket>()
   let armed: Armed | undefined
   let isStalled = false
   const server = createServer({ noDelay: true }, (client) => {
@@ -40,7 +43,11 @@ export async function startCuttingProxy(target: string): Promise<CuttingProxy> {
       if (hit === undefined) return void upstream.write(data)
       if (hit.isLast()) armed = undefined
       if (hit.when === 'before') return void client.destroy()
-      if (hit.when === 'silent') return void (isSilent = true)
+      if (hit.when === 'silent') {
+        isSilent = true
+        for (const socket of [client, upstream]) silent.add(socket)
+        return
+      }
       isCut = true
       return void upstream.write(data)
     })
@@ -57,6 +64,7 @@ export async function startCuttingProxy(target: string): Promise<CuttingProxy> {
         .on('error', () => {})
         .on('close', () => {
           sockets.delete(socket)
+          silent.delete(socket)
           if (!isLost()) other.destroy()
         })
     }
@@ -80,6 +88,10 @@ export async function startCuttingProxy(target: string): Promise<CuttingProxy> {
       }),
     stall: () => {
       isStalled = true
+    },
+    mend: () => {
+      armed = undefined
+      for (const socket of silent) socket.destroy()
     },
     close: async () => {
       for (const socket of sockets) socket.destroy()

@@ -15,13 +15,16 @@ export interface KyselyDialects<D> {
   readonly SqliteDialect: new (config: { readonly database: Database.Database }) => D
 }
 
-/** A release's dialect for each server, on a pool of four connections. */
-export function dialectsOf<D>(release: KyselyDialects<D>): Readonly<Record<ServerName, (url: string) => D>> {
-  const overMysql2 = (url: string): D =>
-    new release.MysqlDialect({ pool: mysql.createPool({ uri: url, connectionLimit: 4 }) })
+/** Makes a dialect on a pool of so many connections; four, unless told. */
+type OnPool<D> = (url: string, size?: number) => D
+
+/** A release's dialect for each server. */
+export function dialectsOf<D>(release: KyselyDialects<D>): Readonly<Record<ServerName, OnPool<D>>> {
+  const overMysql2: OnPool<D> = (url, size = 4) =>
+    new release.MysqlDialect({ pool: mysql.createPool({ uri: url, connectionLimit: size }) })
   return {
-    postgres: (url) => {
-      const pool = new pg.Pool({ connectionString: url, max: 4 })
+    postgres: (url, size = 4) => {
+      const pool = new pg.Pool({ connectionString: url, max: size })
       pool.on('error', () => {})
       pool.on('connect', (client) => client.on('error', () => {}))
       return new release.PostgresDialect({ pool })
@@ -32,5 +35,5 @@ export function dialectsOf<D>(release: KyselyDialects<D>): Readonly<Record<Serve
   }
 }
 
-export const dialects: Readonly<Record<ServerName, (url: string) => kysely.Dialect>> =
+export const dialects: Readonly<Record<ServerName, OnPool<kysely.Dialect>>> =
   dialectsOf<kysely.Dialect>(kysely)

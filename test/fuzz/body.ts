@@ -1,13 +1,24 @@
+import type { Cut } from '../entries/cutting-proxy.ts'
+
 /** Whether a statement is awaited, awaited with its error swallowed, or left to itself. */
 export type Manner = 'await' | 'catch' | 'float'
 
 export type RowWait = 'block' | 'nowait' | 'skip' | { readonly timeoutMs: number }
 
+/** A statement that fails: `ending` is one whose error ends the transaction, where another's does not. */
+export type Failing = 'duplicate' | 'nonsense' | 'ending'
+
+/** Where the network breaks, and how. */
+export interface Break {
+  readonly at: 'commit' | 'rollback'
+  readonly how: Cut
+}
+
 /** What a step does. `row` is 1 or 2: a rival holds the second, and then wants the first. */
 export type Deed =
   | { readonly do: 'write' }
   | { readonly do: 'bump'; readonly row: number }
-  | { readonly do: 'fail'; readonly by: 'duplicate' | 'nonsense' }
+  | { readonly do: 'fail'; readonly by: Failing }
   | {
       readonly do: 'rows'
       readonly row: number
@@ -17,10 +28,11 @@ export type Deed =
     }
   | { readonly do: 'name'; readonly wait: 'block' | 'nowait' | { readonly timeoutMs: number } }
   | { readonly do: 'say'; readonly word: 'commit' | 'rollback' | 'begin' }
-  | { readonly do: 'stream'; readonly fails: boolean }
+  | { readonly do: 'stream'; readonly of: 'rows' | 'locked rows' | 'nonsense' }
   | { readonly do: 'helper' }
   | { readonly do: 'kill' }
-  | { readonly do: 'abort' }
+  /** So many microtasks later: what the body does next is under way by then. */
+  | { readonly do: 'abort'; readonly after: number }
   | { readonly do: 'turn' }
   | { readonly do: 'together'; readonly steps: readonly Step[] }
 
@@ -33,8 +45,14 @@ export interface Body {
     readonly isolation?: 'read committed' | 'repeatable read' | 'serializable'
     readonly lockTimeoutMs?: number
     readonly attempts?: number
+    readonly budgetMs?: number
+    /** Of the named lock. */
+    readonly wait?: { readonly timeoutMs: number }
   }
   readonly hasRival: boolean
+  /** Another call wants the same named lock; each takes the next number from a table under it. */
+  readonly hasTwin: boolean
+  readonly network?: Break
   readonly steps: readonly Step[]
   readonly end: 'return' | 'throw'
   readonly late: readonly Step[]
@@ -42,15 +60,18 @@ export interface Body {
 
 /** The body as the program that a person would have written. */
 export function describeBody(body: Body): string {
-  const { call, options, hasRival, steps, end, late } = body
+  const { call, options, hasRival, hasTwin, network, steps, end, late } = body
   const lines = [
     ...(hasRival ? ['// another transaction holds row 2, and takes row 1 when this one has it'] : []),
+    ...(hasTwin ? ["void locks.withLock(['fuzz', 1], takeNumber)"] : []),
+    ...(network ? [`network.breaks('${network.how}', '${network.at}')`] : []),
     call === 'withLock'
       ? "await locks.withLock(['fuzz', 1], async (tx) => {"
       : 'await locks.transaction(async (tx) => {',
+    ...(hasTwin ? ['  await takeNumber(tx)'] : []),
     ...steps.map((step) => `  ${describeStep(step)}`),
     ...(end === 'throw' ? ["  throw new Error('on purpose')"] : []),
-    `}, ${JSON.stringify({ ...options, ...(usesAbort(steps) && { signal: 'aborting.signal' }) })})`,
+    `}, ${JSON.stringify({ ...options, ...(usesAbort(steps) && { signal: 'that is aborted' }) })})`,
     ...late.map((step) => `${describeStep(step)} // when the call is over`),
   ]
   return lines.join('\n')
@@ -74,7 +95,9 @@ function deedText(step: Step): string {
     case 'bump':
       return `update(tx, ${step.row})`
     case 'fail':
-      return step.by === 'duplicate' ? 'insertDuplicate(tx)' : 'sendNonsense(tx)'
+      return { duplicate: 'insertDuplicate(tx)', nonsense: 'sendNonsense(tx)', ending: 'failAndEnd(tx)' }[
+        step.by
+      ]
     case 'rows': {
       const { row, mode, wait, savepoint } = step
       return `locks.rows(tx, row(${row}), ${JSON.stringify({ mode, wait, savepoint })})`
@@ -84,13 +107,13 @@ function deedText(step: Step): string {
     case 'say':
       return `send(tx, '${step.word.toUpperCase()}')`
     case 'stream':
-      return step.fails ? 'streamThatFails(tx)' : 'stream(tx)'
+      return `stream(tx, '${step.of}')`
     case 'helper':
       return 'inTransactionOf(derivedFrom(tx), insert)'
     case 'kill':
       return 'killConnectionOf(tx)'
     case 'abort':
-      return "aborting.abort(new Error('on purpose'))"
+      return `abortInMicrotasks(${step.after})`
     case 'turn':
       return 'await setImmediate()'
     case 'together':

@@ -7,6 +7,7 @@ import { describeBody, type Body } from './body.ts'
 import { generateBody } from './generate.ts'
 import type { Ground, Way } from './ground.ts'
 import { judge } from './judge.ts'
+import { judgeError } from './judge-error.ts'
 import { perform, type Stage } from './perform.ts'
 import { openProbe } from './probe.ts'
 import { noRival, startRival } from './rival.ts'
@@ -31,6 +32,8 @@ export interface FuzzOptions {
   readonly seed: number
   /** Told the number of bodies so far; no more are tried when it says no. */
   readonly goOn: (bodies: number) => boolean
+  /** Whether the shortest body is looked for that shows the same. @default true */
+  readonly isShrunk?: boolean
 }
 
 /** Whatever is not over by then hangs. Nothing that ends, ends later, even on a machine that is ten times slower. */
@@ -44,7 +47,9 @@ export async function fuzz(way: Way, connect: Connect, options: FuzzOptions): Pr
       const seed = options.seed + bodies
       const body = generateBody(randomFrom(seed), arena.ground)
       const what = await arena.tryOut(body)
-      if (what !== undefined) return { seed, what, body: await shrink(body, failsLike(what, way, connect)) }
+      if (what === undefined) continue
+      const isShrunk = options.isShrunk ?? true
+      return { seed, what, body: isShrunk ? await shrink(body, failsLike(what, way, connect)) : body }
     }
     return undefined
   } finally {
@@ -107,8 +112,10 @@ async function openArena(way: Way, connect: Connect): Promise<Arena> {
     const stored = (await observer.run(tongue.marks(run))).map(markOf)
     const now = (await settled(ground)).join()
     if (now !== clean) return `left on a connection of the pool: ${now}, not ${clean}`
+    const [double] = tongue.number === undefined ? [] : await observer.run(tongue.number.twice)
+    if (double !== undefined) return 'two who held the same lock took the same number'
     if (unhandled.length > 0) return `unhandled: ${unhandled.splice(0).map(String).join()}`
-    return judge(outcome, stored)
+    return judge(outcome, stored) ?? judgeError(outcome, body, { isRefused: ground.isRefused, tongue })
   }
   return {
     ground,

@@ -1,5 +1,5 @@
 import type { Random } from '../faults/random.ts'
-import type { Body, Deed, Manner, RowWait, Step } from './body.ts'
+import type { Body, Break, Deed, Failing, Manner, RowWait, Step } from './body.ts'
 
 /** What a way into the library can do besides statements. */
 export interface Abilities {
@@ -9,6 +9,11 @@ export interface Abilities {
   readonly canStream: boolean
   readonly canDerive: boolean
   readonly canSkip: boolean
+  readonly failures: readonly Failing[]
+  /** Whether a statement can take the next number of a table. */
+  readonly canNumber: boolean
+  /** Whether the network can be broken. @default false */
+  readonly canBreak?: boolean
   /** Whether `tx` is tried when its transaction is over. @default true */
   readonly canBeLate?: boolean
 }
@@ -19,14 +24,22 @@ export function generateBody(random: Random, abilities: Abilities): Body {
   const chance = (part: number): boolean => random.next() < part
   const isolation =
     chance(0.25) && abilities.isolations.length > 0 ? random.pick(abilities.isolations) : undefined
+  const call = chance(0.3) ? 'withLock' : 'transaction'
+  const network = abilities.canBreak === true && chance(0.3) ? breakOf(random) : undefined
+  const hasTwin = call === 'withLock' && abilities.canNumber && network === undefined && chance(0.4)
   return {
-    call: chance(0.3) ? 'withLock' : 'transaction',
+    call,
     options: {
       ...(isolation && { isolation }),
+      // a network that swallows everything ends nothing by itself
+      ...(network?.how === 'silent' && { budgetMs: 500 }),
+      ...(call === 'withLock' && chance(0.4) && { wait: { timeoutMs: 10_000 } }),
       ...(chance(0.3) && { lockTimeoutMs: random.pick([50, 300]) }),
       ...(chance(0.3) && { attempts: random.pick([1, 2]) }),
     },
-    hasRival: chance(0.4),
+    hasRival: network === undefined && chance(0.4),
+    hasTwin,
+    ...(network && { network }),
     steps: Array.from({ length }, () => stepOf(random, abilities, 1)),
     end: chance(0.2) ? 'throw' : 'return',
     late: abilities.canBeLate !== false && chance(0.25) ? [{ do: 'write', manner: 'catch' }] : [],
@@ -46,22 +59,28 @@ function deedOf(random: Random, abilities: Abilities, depth: number): Deed {
     () => ({ do: 'write' }),
     () => ({ do: 'bump', row: row() }),
     () => ({ do: 'bump', row: row() }),
-    () => ({ do: 'fail', by: random.pick(['duplicate', 'nonsense']) }),
+    () => ({ do: 'fail', by: random.pick(abilities.failures) }),
     () => rowsOf(random, abilities, row()),
     () => rowsOf(random, abilities, row()),
     () => ({ do: 'turn' }),
   ]
   const rare: (() => Deed)[] = [
     () => ({ do: 'name', wait: random.pick(['block', 'nowait', { timeoutMs: 40 }]) }),
-    () => ({ do: 'abort' }),
+    () => ({ do: 'abort', after: random.below(12) }),
     ...(abilities.words.length > 0 ? [(): Deed => ({ do: 'say', word: random.pick(abilities.words) })] : []),
     ...(abilities.canKill ? [(): Deed => ({ do: 'kill' })] : []),
-    ...(abilities.canStream ? [(): Deed => ({ do: 'stream', fails: random.next() < 0.5 })] : []),
+    ...(abilities.canStream ? [(): Deed => ({ do: 'stream', of: random.pick(streamed) })] : []),
     ...(abilities.canDerive ? [(): Deed => ({ do: 'helper' })] : []),
     ...(depth > 0 ? [(): Deed => together(random, abilities, depth)] : []),
     ...(depth > 0 ? [(): Deed => together(random, abilities, depth)] : []),
   ]
   return random.pick(random.next() < 0.7 ? common : rare)()
+}
+
+const streamed = ['rows', 'locked rows', 'nonsense'] as const
+
+function breakOf(random: Random): Break {
+  return { at: random.pick(['commit', 'rollback']), how: random.pick(['before', 'after', 'silent']) }
 }
 
 function together(random: Random, abilities: Abilities, depth: number): Deed {

@@ -1,6 +1,6 @@
 import type { Statement } from '../../src/core/statement.ts'
 import type { SharedLocks } from '../../src/locks.ts'
-import type { RowWait } from './body.ts'
+import type { Break, RowWait } from './body.ts'
 import type { Abilities } from './generate.ts'
 
 /** How rows are locked, as a body asks for it. */
@@ -21,6 +21,11 @@ export interface Ground<Tx> extends Abilities {
   readonly stream?: (tx: Tx, statement: Statement) => Promise<unknown>
   /** What the usual helper does: it runs the work in the transaction it is given, or opens one. */
   readonly inTransactionOf?: (tx: Tx, work: (tx: Tx) => Promise<unknown>) => Promise<unknown>
+  /** Breaks the network, from now on until it is mended. */
+  readonly breakNetwork?: (how: Break) => void
+  readonly mendNetwork?: () => void
+  /** Whether every call is refused, because of how the application has set up its connections. @default false */
+  readonly isRefused?: boolean
   /** What the server calls the connection. */
   readonly idOf?: (tx: Tx) => string
   /** What every connection of the pool is set to, and whether it is usable: all lines are alike when all are clean. */
@@ -32,6 +37,8 @@ export interface Ground<Tx> extends Abilities {
 export interface Way<Tx = unknown> {
   readonly title: string
   readonly engines: readonly string[]
+  /** Whether many of its bodies wait for seconds. @default false */
+  readonly isSlow?: boolean
   readonly open: (url: string, engine: string) => Promise<Ground<Tx>>
 }
 
@@ -50,6 +57,8 @@ export const embedded: Abilities = {
   canStream: false,
   canDerive: false,
   canSkip: false,
+  failures: ['duplicate', 'nonsense'],
+  canNumber: true,
 }
 
 /** What every driver of an SQL server can do. */

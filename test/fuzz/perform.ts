@@ -1,8 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 
 import { LockNotAvailableError, LockTimeoutError } from '../../src/core/errors.ts'
+import type { Statement } from '../../src/core/statement.ts'
 import type { Body, Step } from './body.ts'
-import type { Ground } from './ground.ts'
+import type { Ground, RowLock } from './ground.ts'
 import type { Tongue } from './tongue.ts'
 
 /** What one attempt of a body saw. */
@@ -10,6 +11,8 @@ export interface Attempt {
   /** Marks whose statement was answered, and those whose statement failed. */
   readonly stored: number[]
   readonly failed: number[]
+  /** What the body heard, in the order in which it did. */
+  readonly errors: unknown[]
   /** The body ended, or began, the transaction by itself, and nobody refused it. */
   hasSaid: boolean
   isKilled: boolean
@@ -55,14 +58,14 @@ export async function perform<Tx>(stage: Stage<Tx>, body: Body, run: number): Pr
     started.push(playing.catch(() => {}))
     return playing
   }
-  const options = { ...body.options, signal: aborting.signal }
-  const { locks } = stage.ground
-  const call =
-    body.call === 'withLock' ? locks.withLock(['fuzz', 1], work, options) : locks.transaction(work, options)
-  const outcome = await call.then(
+  const { ground } = stage
+  if (body.hasTwin) started.push(twin(stage))
+  if (body.network !== undefined) ground.breakNetwork?.(body.network)
+  const outcome = await callOf(ground, body, { work, signal: aborting.signal }).then(
     () => ({ isOk: true, error: undefined }),
     (error: unknown) => ({ isOk: false, error }),
   )
+  ground.mendNetwork?.()
   const late: number[] = []
   for (const [index] of body.late.entries()) {
     const step = 1000 + index
@@ -75,10 +78,30 @@ export async function perform<Tx>(stage: Stage<Tx>, body: Body, run: number): Pr
   return { ...outcome, isAborted: aborting.signal.aborted, attempts, late }
 }
 
+interface Call<Tx> {
+  readonly work: (tx: Tx) => Promise<void>
+  readonly signal: AbortSignal
+}
+
+function callOf<Tx>({ locks }: Ground<Tx>, body: Body, { work, signal }: Call<Tx>): Promise<void> {
+  const options = { ...body.options, signal }
+  return body.call === 'withLock'
+    ? locks.withLock(['fuzz', 1], work, options)
+    : locks.transaction(work, options)
+}
+
+/** Another call for the lock of the body, which takes a number as well. What becomes of it by itself is of no interest. */
+async function twin<Tx>({ ground, tongue }: Stage<Tx>): Promise<void> {
+  const { number } = tongue
+  if (number === undefined) return
+  await ground.locks.withLock(['fuzz', 1], (tx) => ground.send(tx, number.take)).catch(() => {})
+}
+
 function newAttempt(): Attempt {
   return {
     stored: [],
     failed: [],
+    errors: [],
     hasSaid: false,
     isKilled: false,
     granted: new Set(),
@@ -106,7 +129,10 @@ class Actor<Tx> {
     this.#part = part
   }
 
-  async play({ steps, end }: Body): Promise<void> {
+  async play({ steps, end, hasTwin }: Body): Promise<void> {
+    const { stage, tx } = this.#part
+    const { number } = stage.tongue
+    if (hasTwin && number !== undefined) await this.#watch(stage.ground.send(tx, number.take))
     for (const step of steps) await this.#take(step)
     await this.#look()
     if (end === 'throw') throw new Error('on purpose')
@@ -140,12 +166,12 @@ class Actor<Tx> {
       case 'bump':
         return this.#touch(step.row, true, ground.send(tx, tongue.bump(step.row)))
       case 'fail':
-        return this.#watch(ground.send(tx, step.by === 'duplicate' ? tongue.duplicate : tongue.nonsense))
+        return this.#watch(ground.send(tx, tongue[step.by] ?? tongue.nonsense))
       case 'rows':
         return this.#touch(
           step.row,
           step.mode === 'exclusive' && step.wait !== 'skip',
-          ground.rows(tx, step),
+          ground.rows(tx, lockOf(step)),
           step.savepoint,
         )
       case 'name':
@@ -155,12 +181,13 @@ class Actor<Tx> {
         seen.hasSaid = true
         return undefined
       case 'stream':
-        return this.#watch(ground.stream?.(tx, step.fails ? tongue.nonsense : tongue.read) ?? turn())
+        return this.#watch(ground.stream?.(tx, streamed(tongue, step.of)) ?? turn())
       case 'kill':
         seen.isKilled = true
         return stage.kill(ground.idOf?.(tx) ?? '')
       case 'abort':
-        return aborting.abort(new Error('aborted on purpose'))
+        // not waited for, whatever its manner: it is to come while the body is somewhere else
+        return void microtasks(step.after).then(() => aborting.abort(new Error('aborted on purpose')))
       case 'turn':
         return turn()
       case 'together':
@@ -175,6 +202,7 @@ class Actor<Tx> {
       this.#part.seen.stored.push(step)
     } catch (error) {
       this.#part.seen.failed.push(step)
+      this.#part.seen.errors.push(error)
       this.#part.seen.isHurt = true
       throw error
     }
@@ -186,6 +214,7 @@ class Actor<Tx> {
     } catch (error) {
       const isMild = error instanceof LockNotAvailableError || error instanceof LockTimeoutError
       if (!isSaved || !isMild) this.#part.seen.isHurt = true
+      this.#part.seen.errors.push(error)
       throw error
     }
   }
@@ -210,4 +239,17 @@ class Actor<Tx> {
     if (stage.isFree === undefined || seen.granted.size === 0 || !isSound()) return
     for (const row of seen.granted) if ((await stage.isFree(row)) && isSound()) seen.isRobbed = true
   }
+}
+
+function lockOf({ row, mode, wait, savepoint }: RowLock): RowLock {
+  return { row, mode, wait, savepoint }
+}
+
+function streamed({ nonsense, read, readLocked = read }: Tongue, of: string): Statement {
+  if (of === 'nonsense') return nonsense
+  return of === 'rows' ? read : readLocked
+}
+
+async function microtasks(count: number): Promise<void> {
+  for (let left = count; left > 0; left -= 1) await Promise.resolve()
 }

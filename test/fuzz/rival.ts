@@ -17,7 +17,8 @@ const stayMs = 20
 export async function startRival(engine: Engine, { bump, rivalMode }: Tongue): Promise<Rival> {
   const session = await engine.open()
   await session.begin(rivalMode)
-  await session.run(bump(2))
+  // MySQL and MariaDB end the one of two that has changed less: let that be the body
+  for (let times = 0; times < 8; times += 1) await session.run(bump(2))
   let go: (isWanted: boolean) => void = () => {}
   const called = new Promise<boolean>((resolve) => (go = resolve))
   const rest = (async () => {

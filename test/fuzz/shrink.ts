@@ -2,15 +2,26 @@ import type { Body, Step } from './body.ts'
 
 /** Bodies that are one thing simpler than this one. */
 function simpler(body: Body): readonly Body[] {
-  const { steps, late, hasRival, call, options, end } = body
+  const { steps, late, hasRival, hasTwin, network, call, options, end } = body
   return [
     ...fewer(steps).map((less) => ({ ...body, steps: less })),
     ...(late.length > 0 ? [{ ...body, late: [] }] : []),
     ...(hasRival ? [{ ...body, hasRival: false }] : []),
-    ...(call === 'withLock' ? [{ ...body, call: 'transaction' as const }] : []),
+    ...(hasTwin ? [{ ...body, hasTwin: false }] : []),
+    ...(network === undefined ? [] : [withoutNetwork(body)]),
+    ...(call === 'withLock' && !hasTwin && options.wait === undefined
+      ? [{ ...body, call: 'transaction' as const }]
+      : []),
     ...(end === 'throw' ? [{ ...body, end: 'return' as const }] : []),
-    ...Object.keys(options).map((name) => ({ ...body, options: without(options, name) })),
+    ...Object.keys(options)
+      // without it nothing would end a call on a network that swallows everything
+      .filter((name) => name !== 'budgetMs' || network?.how !== 'silent')
+      .map((name) => ({ ...body, options: without(options, name) })),
   ]
+}
+
+function withoutNetwork({ network: _, ...body }: Body): Body {
+  return body
 }
 
 function fewer(steps: readonly Step[]): readonly (readonly Step[])[] {

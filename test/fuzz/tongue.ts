@@ -9,7 +9,15 @@ export interface Tongue {
   readonly bump: (row: number) => Statement
   readonly duplicate: Statement
   readonly nonsense: Statement
+  /** Fails, and ends the transaction, which an error does not do here otherwise. */
+  readonly ending?: Statement
   readonly read: Statement
+  /** Reads and locks both rows, the second one last. */
+  readonly readLocked?: Statement
+  /** Takes the next number from a table, and finds those that were taken twice. */
+  readonly number?: { readonly take: Statement; readonly twice: Statement }
+  /** What the engine says of a statement because of the error of another. */
+  readonly consequence?: RegExp
   /** How a rival begins, where the plain way takes no lock. */
   readonly rivalMode?: string
 }
@@ -27,6 +35,7 @@ const sql: Tongue = {
     say('create table spot (id integer primary key, n integer not null)'),
     say('insert into spot values (1, 0), (2, 0)'),
     say('create table mark (run integer not null, attempt integer not null, step integer not null)'),
+    say('create table ticket (n integer not null)'),
   ],
   mark: ({ run, attempt, step }) => say(`insert into mark values (${run}, ${attempt}, ${step})`),
   marks: (run) => say(`select run, attempt, step from mark where run = ${run}`),
@@ -34,7 +43,15 @@ const sql: Tongue = {
   duplicate: say('insert into spot values (1, 0)'),
   nonsense: say('select no_such_column from spot'),
   read: say('select * from spot'),
+  readLocked: say('select * from spot order by id for update'),
+  number: {
+    take: say('insert into ticket select coalesce(max(n), 0) + 1 from ticket'),
+    twice: say('select n from ticket group by n having count(*) > 1'),
+  },
+  consequence: /current transaction is aborted/i,
 }
+
+const ending = say('insert or rollback into spot values (1, 0)')
 
 const documents: Tongue = {
   create: [
@@ -51,7 +68,7 @@ const documents: Tongue = {
 
 export function tongueOf(engine: string): Tongue {
   if (engine === 'mongodb') return documents
-  return engine === 'sqlite' ? { ...sql, rivalMode: 'IMMEDIATE' } : sql
+  return engine === 'sqlite' ? { ...sql, rivalMode: 'IMMEDIATE', ending } : sql
 }
 
 /** A mark as text, to compare sets of them. */

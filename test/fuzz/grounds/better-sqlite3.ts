@@ -11,6 +11,7 @@ function groundOn(
   const locks = createLocks(source)
   return {
     ...embedded,
+    failures: ['duplicate', 'nonsense', 'ending'],
     locks,
     rows: (tx, { row, wait, ...lock }) =>
       locks.rows(

@@ -1,16 +1,15 @@
-import pg from 'pg'
+import type pg from 'pg'
 
 import type { Locks } from '../../../src/locks.ts'
 import { hideTx, type Ground, type Way } from '../ground.ts'
-import { groundOn } from './pg.ts'
+import { groundOn, poolOf } from './pg.ts'
 
 /** What most programs have: the transaction that every manual shows. It believes what COMMIT does not say. */
 export const byHand: Way = hideTx<pg.PoolClient>({
   title: 'by hand',
   engines: ['postgres'],
   open: async (url) => {
-    const pool = new pg.Pool({ connectionString: url, max: 2 })
-    pool.on('error', () => {})
+    const pool = poolOf(url)
     const ground = groundOn(pool, false)
     const transaction: Locks<pg.PoolClient>['transaction'] = async (work) => {
       const client = await pool.connect()

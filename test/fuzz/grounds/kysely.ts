@@ -3,7 +3,8 @@ import { CompiledQuery, Kysely, sql, type KyselyPlugin, type Transaction } from 
 import { sqlOnly } from '../../../src/adapters/statement-kind.ts'
 import { createLocks } from '../../../src/entries/kysely.ts'
 import { dialects, type ServerName } from '../../entries/kysely-dialects.ts'
-import { embedded, hideTx, ofServer, type Ground, type Way } from '../ground.ts'
+import { embedded, hideTx, ofServer, poolSize, type Ground, type Way } from '../ground.ts'
+import { overBadNetwork } from './bad-network.ts'
 import { mysqlSettings } from './mysql2.ts'
 import { postgresSettings } from './pg.ts'
 
@@ -11,9 +12,6 @@ interface Tables {
   readonly spot: { readonly id: number; readonly n: number }
 }
 type Tx = Transaction<Tables>
-
-/** How many connections `dialects` allows. */
-const size = 4
 
 const settings: Readonly<Record<ServerName, string | undefined>> = {
   postgres: postgresSettings,
@@ -28,9 +26,9 @@ const idle: KyselyPlugin = {
   transformResult: async ({ result }) => result,
 }
 
-async function open(url: string, engine: string): Promise<Ground<Tx>> {
+function groundOn(url: string, engine: string, size: number = poolSize): Ground<Tx> {
   const name = engine as ServerName
-  const db = new Kysely<Tables>({ dialect: dialects[name](url) })
+  const db = new Kysely<Tables>({ dialect: dialects[name](url, size) })
   const locks = createLocks(db, { dialect: name })
   const isServer = name !== 'sqlite'
   const settingsOf = (): Promise<string> =>
@@ -70,5 +68,15 @@ async function open(url: string, engine: string): Promise<Ground<Tx>> {
 }
 
 export const onKysely: readonly Way[] = [
-  hideTx({ title: 'kysely', engines: ['postgres', 'mysql', 'mariadb', 'sqlite'], open }),
+  hideTx({
+    title: 'kysely',
+    engines: ['postgres', 'mysql', 'mariadb', 'sqlite'],
+    open: async (url, engine) => groundOn(url, engine),
+  }),
+  hideTx({
+    title: 'kysely, a bad network',
+    isSlow: true,
+    engines: ['postgres', 'mysql', 'mariadb'],
+    open: (target, engine) => overBadNetwork(target, engine, (url) => groundOn(url, engine, 1)),
+  }),
 ]

@@ -11,6 +11,7 @@ async function open(url: string): Promise<Ground<Tx>> {
   return {
     ...embedded,
     words: ['commit', 'rollback'],
+    canNumber: false,
     locks,
     rows: (tx, { row, wait, ...lock }) =>
       locks.rows(
