@@ -35,6 +35,8 @@ export type Deed =
   | { readonly do: 'abort'; readonly after: number }
   | { readonly do: 'turn' }
   | { readonly do: 'together'; readonly steps: readonly Step[] }
+  /** One of those that are done together, and does one thing after another. */
+  | { readonly do: 'sequence'; readonly steps: readonly Step[] }
 
 export type Step = Deed & { readonly manner: Manner }
 
@@ -78,7 +80,7 @@ export function describeBody(body: Body): string {
 }
 
 function usesAbort(steps: readonly Step[]): boolean {
-  return steps.some((step) => step.do === 'abort' || (step.do === 'together' && usesAbort(step.steps)))
+  return steps.some((step) => step.do === 'abort' || ('steps' in step && usesAbort(step.steps)))
 }
 
 function describeStep(step: Step): string {
@@ -111,12 +113,14 @@ function deedText(step: Step): string {
     case 'helper':
       return 'inTransactionOf(derivedFrom(tx), insert)'
     case 'kill':
-      return 'killConnectionOf(tx)'
+      return 'killConnectionInFirstAttempt(tx)'
     case 'abort':
       return `abortInMicrotasks(${step.after})`
     case 'turn':
       return 'await setImmediate()'
     case 'together':
       return `Promise.all([${step.steps.map(deedText).join(', ')}])`
+    case 'sequence':
+      return `(async () => { ${step.steps.map(describeStep).join('; ')} })()`
   }
 }

@@ -113,6 +113,11 @@ export const fixes: readonly Fix[] = [
         from: 'await oneAtATime(open, () => lockInTime(open, options.wait, lock))',
         to: 'await (options.savepoint === true ? lock() : oneAtATime(open, lock))',
       },
+      {
+        file: 'src/locks/transaction/savepoint.ts',
+        from: 'begun.catch(() => {})',
+        to: 'await begun',
+      },
     ],
   },
   {

@@ -36,14 +36,21 @@ export interface FuzzOptions {
   readonly isShrunk?: boolean
 }
 
+/** The library learns from each server and pool. What it does before it has, is tried again and again. */
+const bodiesOfOne = 25
+
 /** Whatever is not over by then hangs. Nothing that ends, ends later, even on a machine that is ten times slower. */
 const patienceMs = 120_000
 
 /** Tries random bodies until one breaks a promise, and gives the shortest that still does; or nothing. */
 export async function fuzz(way: Way, connect: Connect, options: FuzzOptions): Promise<Finding | undefined> {
-  const arena = await openArena(way, connect)
+  let arena = await openArena(way, connect)
   try {
     for (let bodies = 0; options.goOn(bodies); bodies += 1) {
+      if (bodies % bodiesOfOne === bodiesOfOne - 1) {
+        await arena.close()
+        arena = await openArena(way, connect)
+      }
       const seed = options.seed + bodies
       const body = generateBody(randomFrom(seed), arena.ground)
       const what = await arena.tryOut(body)

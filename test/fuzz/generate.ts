@@ -25,6 +25,7 @@ export function generateBody(random: Random, abilities: Abilities): Body {
   const isolation =
     chance(0.25) && abilities.isolations.length > 0 ? random.pick(abilities.isolations) : undefined
   const call = chance(0.3) ? 'withLock' : 'transaction'
+  const end = chance(0.2) ? 'throw' : 'return'
   const network = abilities.canBreak === true && chance(0.3) ? breakOf(random) : undefined
   const hasTwin = call === 'withLock' && abilities.canNumber && network === undefined && chance(0.4)
   return {
@@ -40,8 +41,12 @@ export function generateBody(random: Random, abilities: Abilities): Body {
     hasRival: network === undefined && chance(0.4),
     hasTwin,
     ...(network && { network }),
-    steps: Array.from({ length }, () => stepOf(random, abilities, 1)),
-    end: chance(0.2) ? 'throw' : 'return',
+    steps: [
+      ...Array.from({ length }, () => stepOf(random, abilities, 1)),
+      // an abort that meets the work's own error
+      ...(end === 'throw' && chance(0.3) ? [abortOf(random)] : []),
+    ],
+    end,
     late: abilities.canBeLate !== false && chance(0.25) ? [{ do: 'write', manner: 'catch' }] : [],
   }
 }
@@ -66,18 +71,21 @@ function deedOf(random: Random, abilities: Abilities, depth: number): Deed {
   ]
   const rare: (() => Deed)[] = [
     () => ({ do: 'name', wait: random.pick(['block', 'nowait', { timeoutMs: 40 }]) }),
-    () => ({ do: 'abort', after: random.below(12) }),
+    () => abortOf(random),
     ...(abilities.words.length > 0 ? [(): Deed => ({ do: 'say', word: random.pick(abilities.words) })] : []),
     ...(abilities.canKill ? [(): Deed => ({ do: 'kill' })] : []),
     ...(abilities.canStream ? [(): Deed => ({ do: 'stream', of: random.pick(streamed) })] : []),
     ...(abilities.canDerive ? [(): Deed => ({ do: 'helper' })] : []),
-    ...(depth > 0 ? [(): Deed => together(random, abilities, depth)] : []),
-    ...(depth > 0 ? [(): Deed => together(random, abilities, depth)] : []),
   ]
+  if (depth > 0 && random.next() < 0.15) return together(random, abilities, depth)
   return random.pick(random.next() < 0.7 ? common : rare)()
 }
 
 const streamed = ['rows', 'locked rows', 'nonsense'] as const
+
+function abortOf(random: Random): Step {
+  return { do: 'abort', after: random.below(16), manner: 'await' }
+}
 
 function breakOf(random: Random): Break {
   return { at: random.pick(['commit', 'rollback']), how: random.pick(['before', 'after', 'silent']) }
@@ -85,7 +93,15 @@ function breakOf(random: Random): Break {
 
 function together(random: Random, abilities: Abilities, depth: number): Deed {
   const length = 2 + random.below(2)
-  return { do: 'together', steps: Array.from({ length }, () => stepOf(random, abilities, depth - 1)) }
+  const one = (): Step => stepOf(random, abilities, depth - 1)
+  // locks that are taken at once meet in more ways than other statements do
+  const lock = (): Step => ({ ...rowsOf(random, abilities, 1 + random.below(2)), manner: 'await' })
+  const branch = (): Step => {
+    const step = random.next() < 0.5 ? lock() : one()
+    if (random.next() < 0.6) return step
+    return { do: 'sequence', steps: [{ do: 'write', manner: 'await' }, step], manner: step.manner }
+  }
+  return { do: 'together', steps: Array.from({ length }, branch) }
 }
 
 function rowsOf(random: Random, { canSkip }: Abilities, row: number): Deed {
@@ -95,6 +111,6 @@ function rowsOf(random: Random, { canSkip }: Abilities, row: number): Deed {
     row,
     mode: random.next() < 0.75 ? 'exclusive' : 'shared',
     wait: random.pick(waits),
-    savepoint: random.next() < 0.4,
+    savepoint: random.next() < 0.5,
   }
 }

@@ -24,15 +24,19 @@ function isHarmless({ options, hasRival, hasTwin, network, steps, end, late }: B
   return options.attempts === undefined && steps.every(mustSucceed)
 }
 
+const harmless: ReadonlySet<Step['do']> = new Set(['write', 'bump', 'rows', 'helper', 'turn'])
+
 function mustSucceed(step: Step): boolean {
-  if (step.do === 'together') return step.steps.every(mustSucceed)
+  if ('steps' in step) return step.steps.every(mustSucceed)
   if (step.do === 'stream') return step.of === 'rows' && step.manner !== 'float'
-  return step.do === 'write' || step.do === 'bump' || step.do === 'rows' || step.do === 'turn'
+  return harmless.has(step.do)
 }
 
-/** The body met a conflict that is worth another attempt, and the call tells of something that only followed from it. */
+/** The body met nothing but conflicts that are worth another attempt, and the call tells of what only followed from one. */
 function isForgotten({ error, attempts }: Outcome, { options }: Body, { consequence }: Tongue): boolean {
-  const isConflict = attempts.at(-1)?.errors.some((heard) => classifyError(heard).retryable) === true
-  if (!isConflict || attempts.length >= (options.attempts ?? 5)) return false
-  return consequence?.test(String(error)) === true && !classifyError(error).retryable
+  const follows = (heard: unknown): boolean => consequence?.test(String(heard)) === true
+  const causes = attempts.at(-1)?.errors.filter((heard) => !follows(heard)) ?? []
+  const areConflicts = causes.length > 0 && causes.every((heard) => classifyError(heard).retryable)
+  if (!areConflicts || attempts.length >= (options.attempts ?? 5)) return false
+  return follows(error) && !classifyError(error).retryable
 }

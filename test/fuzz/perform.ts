@@ -133,7 +133,7 @@ class Actor<Tx> {
     const { stage, tx } = this.#part
     const { number } = stage.tongue
     if (hasTwin && number !== undefined) await this.#watch(stage.ground.send(tx, number.take))
-    for (const step of steps) await this.#take(step)
+    await this.#takeAll(steps)
     await this.#look()
     if (end === 'throw') throw new Error('on purpose')
   }
@@ -141,6 +141,10 @@ class Actor<Tx> {
   async mark(step: number): Promise<unknown> {
     const { stage, tx, run, attempt } = this.#part
     return stage.ground.send(tx, stage.tongue.mark({ run, attempt, step }))
+  }
+
+  async #takeAll(steps: readonly Step[]): Promise<void> {
+    for (const step of steps) await this.#take(step)
   }
 
   async #take(step: Step): Promise<void> {
@@ -183,6 +187,7 @@ class Actor<Tx> {
       case 'stream':
         return this.#watch(ground.stream?.(tx, streamed(tongue, step.of)) ?? turn())
       case 'kill':
+        if (this.#part.attempt > 1) return undefined
         seen.isKilled = true
         return stage.kill(ground.idOf?.(tx) ?? '')
       case 'abort':
@@ -192,6 +197,8 @@ class Actor<Tx> {
         return turn()
       case 'together':
         return Promise.all(step.steps.map((inner) => this.#take(inner)))
+      case 'sequence':
+        return this.#takeAll(step.steps)
     }
   }
 

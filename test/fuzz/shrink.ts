@@ -28,7 +28,7 @@ function fewer(steps: readonly Step[]): readonly (readonly Step[])[] {
   return steps.flatMap((step, index) => {
     const put = (...others: readonly Step[]): readonly Step[] => steps.toSpliced(index, 1, ...others)
     const inside =
-      step.do === 'together'
+      'steps' in step
         ? [put(...step.steps), ...fewer(step.steps).map((less) => put({ ...step, steps: less }))]
         : []
     return [

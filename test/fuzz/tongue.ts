@@ -51,6 +51,11 @@ const sql: Tongue = {
   consequence: /current transaction is aborted/i,
 }
 
+/** PostgreSQL looks for deadlocks after a second of waiting, in which ten bodies could be tried; if the user may say so. */
+const hurry = say(`do $$ begin
+  execute format('alter database %I set deadlock_timeout = ''20ms''', current_database());
+exception when insufficient_privilege then null; end $$`)
+
 const ending = say('insert or rollback into spot values (1, 0)')
 
 const documents: Tongue = {
@@ -68,6 +73,7 @@ const documents: Tongue = {
 
 export function tongueOf(engine: string): Tongue {
   if (engine === 'mongodb') return documents
+  if (engine === 'postgres') return { ...sql, create: [hurry, ...sql.create] }
   return engine === 'sqlite' ? { ...sql, rivalMode: 'IMMEDIATE', ending } : sql
 }
 
