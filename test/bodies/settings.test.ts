@@ -84,6 +84,21 @@ describeClients((scene) => {
   })
 })
 
+describeClients((scene) => {
+  test('a change behind a lock at a savepoint is not undone in silence with a statement that fails', async () => {
+    const client = scene.connect(2)
+    const changed = client.locks.transaction(async (tx) => {
+      const lock = caught(client.lockItem(tx, 1, { savepoint: true }))
+      const change = client.query(tx, 'update item set n = n + 1 where id = 2')
+      const failing = caught(client.query(tx, 'select no_such_column from item'))
+      await Promise.all([lock, change, failing])
+    })
+    const outcome = await caught(changed)
+    const [row] = await client.query(undefined, 'select n from item where id = 2')
+    expect(Number(row?.n)).toBe(outcome === 'no error' ? 1 : 0)
+  })
+})
+
 /** Runs `work` while a connection of another application holds item 1. */
 async function whileHeld<T>({ engine }: Scene, work: () => Promise<T>): Promise<T> {
   const holder = await engine.open()

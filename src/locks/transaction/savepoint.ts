@@ -22,13 +22,15 @@ async function atSavepoint<T>(
   // Not waited for: what the caller's work sends meanwhile would come behind it, and be undone with it in silence.
   const begun = say('SAVEPOINT holdfast')
   begun.catch(() => {})
+  let result: T
   try {
-    const result = await work()
-    await say('RELEASE SAVEPOINT holdfast')
-    return result
+    result = await work()
   } catch (error) {
     await begun
     await say('ROLLBACK TO SAVEPOINT holdfast').catch(doubt)
     throw error
   }
+  // Where this fails, a statement of the caller's has. To go back would undo, in silence, what else it has sent since.
+  await say('RELEASE SAVEPOINT holdfast')
+  return result
 }
