@@ -105,7 +105,8 @@ function together(random: Random, abilities: Abilities, depth: number): Deed {
 }
 
 function rowsOf(random: Random, { canSkip }: Abilities, row: number): Deed {
-  const waits: RowWait[] = ['block', 'nowait', { timeoutMs: 40 }, ...(canSkip ? ['skip' as const] : [])]
+  const timed = { timeoutMs: 40 } // what is changed for it has to be put back
+  const waits: RowWait[] = ['block', 'nowait', timed, timed, ...(canSkip ? ['skip' as const] : [])]
   return {
     do: 'rows',
     row,
