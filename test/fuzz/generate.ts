@@ -105,7 +105,8 @@ function together(random: Random, abilities: Abilities, depth: number): Deed {
 }
 
 function rowsOf(random: Random, { canSkip }: Abilities, row: number): Deed {
-  const timed = { timeoutMs: 40 } // what is changed for it has to be put back
+  // a setting that is changed for it has to be put back; where settings count seconds, the short one changes none
+  const timed = { timeoutMs: random.pick([40, 1000]) }
   const waits: RowWait[] = ['block', 'nowait', timed, timed, ...(canSkip ? ['skip' as const] : [])]
   return {
     do: 'rows',
