@@ -1,8 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 
-import { classifyError } from '../../src/classify.ts'
 import { startCuttingProxy, type CuttingProxy } from '../entries/cutting-proxy.ts'
-import { caught } from '../entries/stage.ts'
 import { describeClients } from './client.ts'
 
 describeClients((scene) => {
@@ -18,17 +16,5 @@ describeClients((scene) => {
       access: 'read-only',
     })
     expect((await reading).map(({ n }) => Number(n))).toEqual([0, 0])
-  })
-  test('which has no attempt left rejects with the error of the connection', async () => {
-    proxy = await startCuttingProxy(scene.engine.server.url)
-    const client = scene.connect(1, proxy.url)
-    await client.locks.transaction((tx) => client.query(tx, 'select 1'))
-    void proxy.cutAt('COMMIT', 'after')
-    const reading = client.locks.transaction((tx) => client.query(tx, 'select n from item'), {
-      access: 'read-only',
-      attempts: 1,
-    })
-    const said = await caught(reading)
-    expect(classifyError(said)).toMatchObject({ kind: 'connection-lost', original: said })
   })
 })

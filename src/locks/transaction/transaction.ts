@@ -116,7 +116,7 @@ async function beforeRetry(failure: Failure, state: Progress, options: Transacti
     failure.error instanceof LockContention
       ? pauseForLock(failure.error, state, options)
       : pauseAfterLoss(failure, state, options)
-  if (pauseMs >= state.deadline.remainingMs()) throw asTold(failure)
+  if (pauseMs >= state.deadline.remainingMs()) throw failure.error
   await options.onRetry?.({ attempt: state.attempt, kind: failure.kind, error: failure.error, pauseMs })
   if (!(failure.error instanceof LockContention)) state.attempt += 1
   await pause(pauseMs, state.contention, options.signal)
@@ -136,13 +136,8 @@ function pauseForLock(
 }
 
 function pauseAfterLoss(failure: Failure, state: Progress, options: TransactionOptions): number {
-  if (!mayRepeat(failure, state, options)) throw asTold(failure)
+  if (!mayRepeat(failure, state, options)) throw failure.error
   return backoffMs(state.attempt, options.backoff)
-}
-
-/** That nothing is stored goes without saying: what the caller hears of is the connection that broke. */
-function asTold({ error }: Failure): unknown {
-  return error instanceof RolledBackError ? error.cause : error
 }
 
 function mayRepeat(
