@@ -1,13 +1,11 @@
 import { backoffMs } from '../../core/backoff.ts'
 import { deadlineIn, pause, type Deadline } from '../../core/deadline.ts'
 import { CommitOutcomeUnknownError } from '../../core/errors.ts'
-import { graceMs } from '../../core/grace.ts'
 import type { Session } from '../../core/session.ts'
 import type { Row } from '../../core/statement.ts'
 import type { CommitProbe } from '../../dialects/transaction.ts'
 import { busyPauseMs } from './begin.ts'
 import { readFailure, type Failure } from '../failure.ts'
-import { inDueTime } from '../handle.ts'
 import { inGrace, NoAnswerError, within, type LimitTerms } from '../limit.ts'
 import { openSession } from '../open-session.ts'
 import type { OpenTransaction, Port } from '../port.ts'
@@ -20,7 +18,7 @@ export interface CommitDoubt<Tx> {
   readonly verify: (() => Promise<boolean>) | undefined
   /** Until when a COMMIT that others hold up is repeated. */
   readonly busyUntil: Deadline
-  /** Until when its answer is waited for. Absent: for as long as any COMMIT is. */
+  /** Until when its answer is waited for. Absent: until it comes. */
   readonly limit: LimitTerms | undefined
 }
 
@@ -33,31 +31,9 @@ interface Probe {
 /** How long the server is asked about a transaction that it still has under way. */
 const patienceMs = 5000
 
-/**
- * How long a COMMIT may take that has no limit of the caller's: longer than the databases by themselves let a statement
- * wait that the work has left under way, and COMMIT waits for those.
- */
-const commitPatienceMs = 60_000 + graceMs
-
 /** Rejects with {@link NoAnswerError} when no answer comes in time. */
 export function sendCommit(session: Session, limit: LimitTerms | undefined): Promise<void> {
-  return limit === undefined ? patiently(session.commit()) : within(limit, session.commit(), () => {})
-}
-
-/** As `within`, for every transaction there is: with as few promises as it takes. */
-function patiently(commit: Promise<void>): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = inDueTime(commitPatienceMs, () => reject(new NoAnswerError(commitPatienceMs)))
-    const give = (): void => {
-      stop()
-      resolve()
-    }
-    const fail = (why: Error): void => {
-      stop()
-      reject(why)
-    }
-    commit.then(give, fail)
-  })
+  return limit === undefined ? session.commit() : within(limit, session.commit(), () => {})
 }
 
 /**
