@@ -1,6 +1,7 @@
 import {
   wayOf,
   type DrizzleDatabase,
+  type DrizzleKind,
   type DrizzleSessionOptions,
   type TransactionOf,
 } from '../adapters/drizzle/sessions.ts'
@@ -17,6 +18,13 @@ export { queue } from '../locks/queue/queue.ts'
 export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
 export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
 export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
+
+/** The databases that a driver below Drizzle reaches. */
+const dialects: Readonly<Record<DrizzleKind, readonly ('postgres' | 'mysql' | 'mariadb' | 'sqlite')[]>> = {
+  NodePgSession: ['postgres'],
+  MySql2Session: ['mysql', 'mariadb'],
+  BetterSQLiteSession: ['sqlite'],
+}
 
 /** The databases that a client of a driver can reach. */
 export type DrizzleDialectOf<Client> = Client extends { getConnection: unknown }
@@ -50,8 +58,8 @@ export function createLocks<Db extends DrizzleDatabase, D extends DrizzleDialect
   db: Db,
   options?: DrizzleLocksOptions<D>,
 ): DrizzleLocks<TransactionOf<Db>, D> {
-  const { dialects, sessions } = wayOf(db, options)
-  const meeting = meet(sessions, dialects as readonly D[], options)
+  const { kind, sessions } = wayOf(db, options)
+  const meeting = meet(sessions, dialects[kind] as readonly D[], options)
   const rows = async (
     tx: object,
     query: RowQuery | DrizzleSelect<Row>,

@@ -24,38 +24,34 @@ export interface DrizzleSessionOptions extends PgSessionOptions {
   readonly open?: () => SqliteDatabase
 }
 
-type DialectName = 'postgres' | 'mysql' | 'mariadb' | 'sqlite'
-
 /** A driver that Drizzle sits on. */
-interface Below {
-  readonly dialects: readonly DialectName[]
-  readonly sessions: (client: never, options: DrizzleSessionOptions) => Sessions<object>
-}
+type SessionsOf = (client: never, options: DrizzleSessionOptions) => Sessions<object>
 
 /** By the name that Drizzle gives to the class of its session. */
-const drivers: Readonly<Record<string, Below>> = {
-  NodePgSession: { dialects: ['postgres'], sessions: (pool: PgPool, options) => pgSessions(pool, options) },
-  MySql2Session: { dialects: ['mysql', 'mariadb'], sessions: (pool: Mysql2Pool) => mysqlSessions(pool) },
-  BetterSQLiteSession: {
-    dialects: ['sqlite'],
-    sessions: (database: SqliteDatabase, { open }) => sqliteSessions(open ?? database),
-  },
-}
+const drivers = {
+  NodePgSession: (pool: PgPool, options: DrizzleSessionOptions) => pgSessions(pool, options),
+  MySql2Session: (pool: Mysql2Pool) => mysqlSessions(pool),
+  BetterSQLiteSession: (database: SqliteDatabase, { open }: DrizzleSessionOptions) =>
+    sqliteSessions(open ?? database),
+} as const satisfies Readonly<Record<string, SessionsOf>>
+
+export type DrizzleKind = keyof typeof drivers
 
 const entityKind = Symbol.for('drizzle:entityKind')
 
 /** What is below a Drizzle database, and how its transactions are had. */
 export interface DrizzleWay {
-  readonly dialects: readonly DialectName[]
+  readonly kind: DrizzleKind
   readonly sessions: Sessions<object>
 }
 
 /** Throws for a database that is not Drizzle's, and for a driver below it that Holdfast does not know. */
 export function wayOf(db: DrizzleDatabase, options: DrizzleSessionOptions = {}): DrizzleWay {
   const session = sessionOf(db)
-  const { dialects, sessions } = belowOf(session)
+  const kind = kindOf(session)
+  const sessions: SessionsOf = drivers[kind]
   const own = sessions(session.client as never, options)
-  return { dialects, sessions: dressed(own, (connection) => transactionOn(session, connection)) }
+  return { kind, sessions: dressed(own, (connection) => transactionOn(session, connection)) }
 }
 
 function sessionOf(db: DrizzleDatabase): DrizzleSession {
@@ -65,10 +61,9 @@ function sessionOf(db: DrizzleDatabase): DrizzleSession {
   throw new LockUsageError('db', 'is not a database of drizzle-orm: 0.45 is known to work')
 }
 
-function belowOf(session: DrizzleSession): Below {
+function kindOf(session: DrizzleSession): DrizzleKind {
   const kind = String((session.constructor as unknown as Record<symbol, unknown>)[entityKind])
-  const below = Object.hasOwn(drivers, kind) ? drivers[kind] : undefined
-  if (below !== undefined) return below
+  if (Object.hasOwn(drivers, kind)) return kind as DrizzleKind
   throw new LockUsageError(
     'db',
     `${kind} is not one of ${Object.keys(drivers).join(', ')}: use drizzle-orm with node-postgres, mysql2 or better-sqlite3`,
