@@ -16,7 +16,7 @@ import { asTransaction, whileOpen, type TransactionOf } from './kysely-transacti
 import { sqlOnly } from './statement-kind.ts'
 import { succeeds } from './succeeds.ts'
 import type { DriverTraits } from './traits.ts'
-import { mannerOf, type Manner } from './transaction-body.ts'
+import { hasEnded, mannerOf, type Manner } from './transaction-body.ts'
 
 export type { KyselyInstance } from './kysely-connection.ts'
 export type { TransactionOf } from './kysely-transaction.ts'
@@ -80,7 +80,10 @@ async function sessionOf<Trx>(pinned: Pinned, options: KyselySessionOptions): Pr
     rollback: own.rollback,
     witness: watched.body,
     ...(own.stored && { stored: own.stored }),
-    release: () => (restore.length === 0 ? giveBack() : runAll(restore).then(giveBack)),
+    release: () => {
+      isOver = true
+      return restore.length === 0 ? giveBack() : runAll(restore).then(giveBack)
+    },
     destroy: async (why) => {
       isOver = true
       if (!(await succeeds(cleanUp())) && (await succeeds(runAll([{ sql: 'SELECT 1', params: [] }])))) {
@@ -94,7 +97,7 @@ async function sessionOf<Trx>(pinned: Pinned, options: KyselySessionOptions): Pr
 }
 
 function givenBack(): Promise<never> {
-  return Promise.reject(new Error('the connection was given back'))
+  return Promise.reject(hasEnded())
 }
 
 interface Statements<Trx> extends Omit<Session<Trx>, 'release' | 'destroy'> {

@@ -67,7 +67,7 @@ function sessionOf<Connection extends Mysql2Connection>(
   line.lend()
   return {
     tx: transactionView(own, () => isLent),
-    ...statementsOn(line),
+    ...statementsOn(line, () => isLent),
     release: () => {
       loss.stop()
       giveBack()
@@ -88,7 +88,7 @@ function sessionOf<Connection extends Mysql2Connection>(
 
 type Statements = Pick<Session, 'run' | 'begin' | 'commit' | 'rollback' | 'stored'>
 
-function statementsOn(line: Line): Statements {
+function statementsOn(line: Line, isLent: () => boolean): Statements {
   const { body } = line
   const undo = async (): Promise<void> => {
     body.giveUp()
@@ -98,7 +98,10 @@ function statementsOn(line: Line): Statements {
     body.over()
   }
   return {
-    run: async (statement) => runOn(line, sqlOnly(statement)),
+    run: async (statement) => {
+      if (!isLent()) throw hasEnded()
+      return runOn(line, sqlOnly(statement))
+    },
     begin: async (start = {}) => {
       const [texts, head] = [beginTexts(start), headTexts(start)]
       const begin = async (): Promise<unknown> => {

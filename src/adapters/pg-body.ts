@@ -48,6 +48,7 @@ export class PgBody<Client extends BodyClient> {
   readonly tx: Client
   readonly #client: Client
   #cursors: Submittable[] | undefined
+  #isStopped = false
   /** The transactions that the server has begun and ended since ours began, with ours. */
   #begun = 0
   #ended = 0
@@ -98,7 +99,13 @@ export class PgBody<Client extends BodyClient> {
     if (end !== undefined) throw end
   }
 
+  /** The client is given back: it belongs to somebody else. */
+  get isStopped(): boolean {
+    return this.#isStopped
+  }
+
   stop(): void {
+    this.#isStopped = true
     const { connection } = this.#client
     connection?.off('errorMessage', this.#failed)
     connection?.off('commandComplete', this.#completed)

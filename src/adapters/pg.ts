@@ -11,6 +11,7 @@ import { riderOf, type Rider } from './pg-ride.ts'
 import { sqlOnly } from './statement-kind.ts'
 import { succeeds } from './succeeds.ts'
 import type { DriverTraits } from './traits.ts'
+import { hasEnded } from './transaction-body.ts'
 import { accessWords, headTexts, isolationWords, withoutMode } from './transaction-start.ts'
 
 /** What is used of `pg`'s `Pool`. The second way to connect is not used; its type is what tells the client's. */
@@ -145,6 +146,7 @@ function statementsOn(client: PgClient, names: StatementNames | undefined, body:
   return {
     run: async (statement) => {
       const sql = sqlOnly(statement)
+      if (body.isStopped) throw hasEnded()
       if (state.end !== undefined) throw state.end
       // outside of a transaction only: where the name is refused, the statement is sent again without it
       return (await sendStatement(client, sql, state.isOpen ? undefined : names))?.rows ?? []

@@ -18,7 +18,8 @@ export interface FateWords {
 export const rollbackOfAll: string = String.raw`rollback(?! (?:(?:work|transaction) )?to\b)`
 
 /**
- * Reads a text before it is sent. One of several statements is `unsure` unless one of them decides.
+ * Reads every statement of a text before it is sent. Where the server may read a quote in another way, an end that only
+ * stands in that reading is looked after, and not refused.
  *
  * `isOne`: the driver sends no more than one statement at a time, so a semicolon stands in a value.
  */
@@ -31,7 +32,7 @@ export function fateBy({ spelling, ends, keeps }: FateWords, isOne = false): Fat
     const deciding = statements.find((statement) => ending.test(statement))
     if (deciding !== undefined) return { ends: deciding }
     const areKnown = keeping === undefined || statements.every((statement) => keeping.test(statement))
-    return areKnown && statements.length < 2 ? 'keeps' : 'unsure'
+    return areKnown ? 'keeps' : 'unsure'
   }
   return (sql) => {
     if (isPlain(sql, isOne)) return 'keeps'
@@ -39,7 +40,7 @@ export function fateBy({ spelling, ends, keeps }: FateWords, isOne = false): Fat
     for (const { as, decides } of otherReadings(sql, spelling)) {
       if (typeof fate === 'object') break
       const other = as === undefined ? 'unsure' : read(sql, as)
-      if (other !== 'keeps') fate = decides ? other : 'unsure'
+      if (decides ? other !== 'keeps' : typeof other === 'object') fate = decides ? other : 'unsure'
     }
     return fate
   }

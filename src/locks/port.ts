@@ -48,6 +48,8 @@ export interface OpenTransaction<Tx> extends Server {
   parts: Set<Promise<unknown>> | undefined
   /** What such calls have rejected with. */
   refusals: unknown[] | undefined
+  /** The same since the work has returned. */
+  late: unknown[] | undefined
   /** Whether the work has been called: from there on an error may be the work's own. */
   isAtWork: boolean
   /** Called when the work has ended, before the transaction does. Undefined from then on. */

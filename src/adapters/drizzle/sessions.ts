@@ -66,6 +66,6 @@ function kindOf(session: DrizzleSession): DrizzleKind {
   if (Object.hasOwn(drivers, kind)) return kind as DrizzleKind
   throw new LockUsageError(
     'db',
-    `${kind} is not one of ${Object.keys(drivers).join(', ')}: use drizzle-orm with node-postgres, mysql2 or better-sqlite3`,
+    `${kind} is not one of ${Object.keys(drivers).join(', ')}: use drizzle-orm over pg, mysql2 or better-sqlite3`,
   )
 }

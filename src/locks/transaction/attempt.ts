@@ -124,6 +124,7 @@ function openTransaction<Tx>(
     locking: undefined,
     parts: undefined,
     refusals: undefined,
+    late: undefined,
     isAtWork: false,
     onLeave: [],
     atEnd: [],

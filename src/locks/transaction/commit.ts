@@ -50,7 +50,9 @@ export async function settleCommit<Tx>(
   for (let failed = 1; ; failed += 1) {
     const failure = readFailure(error, dialect)
     if (!(await mayRepeat(failure, { transaction, doubt, failed }))) {
-      if (isUnknown(failure)) return findOut(error, transaction, doubt)
+      // what the work itself has left in doubt is not settled by what became of the COMMIT, which was not sent
+      if (isUnknown(failure) && !(error instanceof CommitOutcomeUnknownError))
+        return findOut(error, transaction, doubt)
       // refused: an ended transaction may still have to be left
       await inGrace(session.rollback()).catch(transaction.doubt)
       throw error

@@ -20,6 +20,7 @@ function add<T>(
   call: () => Promise<T>,
   refused: (error: unknown) => void,
 ): Promise<T> {
+  if (open.onLeave === undefined) return Promise.reject(new LockUsageError('tx', 'the transaction has ended'))
   const part = call()
   const parts = (open.parts ??= new Set())
   parts.add(part)
@@ -28,20 +29,23 @@ function add<T>(
     () => parts.delete(part),
     (error: unknown) => {
       parts.delete(part)
+      open.late?.push(error)
       refused(error)
     },
   )
   return part
 }
 
-/** Waits for the calls that the work has left under way, and for those that start meanwhile. */
-export async function untilNoParts({ parts = new Set() }: OpenTransaction<unknown>): Promise<void> {
-  for (const part of parts) {
-    await part.catch((error: unknown) => {
-      // it is the way to wait for a lock, and no failure
-      throw error instanceof LockContention ? error : notAwaited(error)
-    })
-  }
+/**
+ * Waits for the calls that the work has left under way, and for those that start meanwhile. The work has returned: what
+ * fails from now on, nobody waits for.
+ */
+export async function untilNoParts(open: OpenTransaction<unknown>): Promise<void> {
+  const late = (open.late = [] as unknown[])
+  while (open.parts !== undefined && open.parts.size > 0) await Promise.allSettled(open.parts)
+  if (late.length === 0) return
+  // it is the way to wait for a lock, and no failure
+  throw late.find((error) => error instanceof LockContention) ?? notAwaited(late[0])
 }
 
 function notAwaited(cause: unknown): LockUsageError {
