@@ -16,8 +16,6 @@ import {
   takeForTransaction,
   type NamedLocking,
 } from './opening.ts'
-import { patienceOf } from '../needs.ts'
-import type { Patience } from '../open-session.ts'
 import type { OpenTransaction } from '../port.ts'
 import { receiptOf } from '../rows/rows.ts'
 import { lockInTime, oneAtATime } from '../transaction/one-at-a-time.ts'
@@ -45,7 +43,7 @@ async function joinNow(open: OpenTransaction<unknown>, call: JoinCall): Promise<
   const request = { key: name.key, mode, wait, exact, ...(isolation && { isolation }) }
   const plan = locking.planFor(open, request, name.id)
   checkJoinable(open, plan, isolation)
-  await prepare(plan, locking, patienceOf(open.signal, wait))
+  await prepare(plan, locking)
   const began = performance.now()
   const takeOnce = (): Promise<void> =>
     lockInTime(open, wait, () =>
@@ -112,7 +110,7 @@ function checkJoinable(
 }
 
 /** What was made just now may be invisible to this transaction: it is repeated. */
-async function prepare(plan: Plan, { needs }: NamedLocking, patience: Patience): Promise<void> {
-  if (isWholeDatabase(plan) || !(await needs.make(plan.needs, patience))) return
+async function prepare(plan: Plan, { needs }: NamedLocking): Promise<void> {
+  if (isWholeDatabase(plan) || !(await needs.make(plan.needs))) return
   throw new LockContention(plan.waiting.timeoutMs, new Error('its row was made just now'))
 }

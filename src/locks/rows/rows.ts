@@ -4,7 +4,7 @@ import type { Receipt } from '../../core/receipt.ts'
 import type { RowRequest } from '../../core/request.ts'
 import type { Row, Statement } from '../../core/statement.ts'
 import { LockContention } from '../contention.ts'
-import { patienceOf, type Needs } from '../needs.ts'
+import type { Needs } from '../needs.ts'
 import type { OpenTransaction } from '../port.ts'
 import { lockInTime, oneAtATime } from '../transaction/one-at-a-time.ts'
 import { partOf } from '../transaction/part.ts'
@@ -49,7 +49,7 @@ async function lockNow(open: OpenTransaction<unknown>, call: RowCall): Promise<L
   if (plan.begin !== undefined && open.access === 'read-only') {
     throw new LockUsageError('access', 'a transaction that only reads cannot lock rows on this database')
   }
-  if (plan.needs.length > 0 && (await needs.make(plan.needs, patienceOf(open.signal, options.wait))))
+  if (plan.needs.length > 0 && (await needs.make(plan.needs)))
     throw new LockContention(plan.waiting.timeoutMs, new Error('its guard was made just now'))
   const began = performance.now()
   const lock = (): Promise<readonly Row[]> =>
