@@ -58,6 +58,8 @@ export function describeAddress(url: string): string {
 
 /** The same address, leading into another database. */
 export function intoDatabase(url: string, database: string): string {
+  // the error of the parser shows the whole address, with its password
+  if (!URL.canParse(url)) throw new ConnectError('address', 'the address cannot be read')
   const address = new URL(url)
   address.pathname = `/${encodeURIComponent(database)}`
   // a driver may let an option overrule the path

@@ -15,7 +15,7 @@ describeClients((scene) => {
     const client = scene.connect(1)
     const before = await counted(client)
     const [isDeciding, mayGoOn] = [gate(), gate()]
-    const decide = async (): Promise<object> => {
+    const decide = async (): Promise<Record<string, never>> => {
       isDeciding.open()
       await mayGoOn.opened
       return {}

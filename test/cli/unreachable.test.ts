@@ -16,6 +16,15 @@ test.each(
   expect(exitCode).toBe(3)
 })
 
+test.each(['postgres://me:hidden@127.0.0.1:99999/app', 'mysql://me:hidden@<host>/app'])(
+  'verify does not show the secret of an address that cannot be read: %s',
+  async (address) => {
+    const { text, exitCode } = await cli(['verify', address])
+    expect(text).not.toContain('hidden')
+    expect(exitCode).toBe(3)
+  },
+)
+
 describeEngines(
   ({ name }) => {
     test('inspect --watch names the address of a server that is gone', startsServers, async ({ skip }) => {
