@@ -18,3 +18,12 @@ export async function inTurn<T>(thing: object, step: () => Promise<T>): Promise<
     endTurn()
   }
 }
+
+/** Waits until nobody has a turn on `thing`, or wants one. */
+export async function untilNoTurns(thing: object): Promise<void> {
+  for (let last = lastTurns.get(thing); last !== undefined;) {
+    await last
+    const next = lastTurns.get(thing)
+    last = next === last ? undefined : next
+  }
+}

@@ -131,6 +131,61 @@ function specs(context: EngineContext): void {
     else expect(await read).toHaveLength(1)
   })
 
+  const put = (tx: Pick<Tx, 'update'>, id: number, balance: number) =>
+    tx.update(stage.account).set({ balance }).where(eq(stage.account.id, id))
+
+  test.skipIf(isSqlite)('of nested work at once, one that fails undoes no other', async () => {
+    const answers = await locks.transaction(async (tx) =>
+      Promise.allSettled([
+        tx.transaction(async (inner) => {
+          await put(inner, 1, 1)
+          throw new Error('the first fails')
+        }),
+        tx.transaction(async (inner) => {
+          await put(inner, 2, 2)
+        }),
+      ]),
+    )
+    expect(answers.map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
+    expect([...(await one(stage.db)), ...(await one(stage.db, 2))]).toEqual([
+      { id: 1, balance: 100 },
+      { id: 2, balance: 2 },
+    ])
+  })
+
+  test.skipIf(isSqlite)('nested work that is not awaited is stored as a whole, or not at all', async () => {
+    const bodyHasEnded = gate()
+    let failing: Promise<unknown> | undefined
+    await locks.transaction(async (tx) => {
+      void tx.transaction(async (inner) => {
+        await put(inner, 1, 1)
+        void inner.transaction(async (innermost) => {
+          await bodyHasEnded.opened
+          await put(innermost, 2, 2)
+        })
+      })
+      failing = tx
+        .transaction(async (inner) => {
+          await put(inner, 1, 3)
+          throw new Error('the last fails')
+        })
+        .catch((error: unknown) => error)
+      setImmediate(bodyHasEnded.open)
+    })
+    expect(String(await failing)).toContain('the last fails')
+    expect([...(await one(stage.db)), ...(await one(stage.db, 2))]).toEqual([
+      { id: 1, balance: 1 },
+      { id: 2, balance: 2 },
+    ])
+  })
+
+  test.skipIf(isSqlite)('nested work that nests in the outer transaction is refused', async () => {
+    const nesting = locks.transaction((tx) =>
+      tx.transaction(() => tx.transaction(async (inner) => one(inner))),
+    )
+    await expect(nesting).rejects.toThrow('call transaction of the one that it was given')
+  })
+
   test('a transaction that has ended is refused', async () => {
     const kept = await locks.transaction(async (tx) => tx)
     const error: unknown = await (async () => one(kept))().catch((reason: unknown) => reason)

@@ -4,6 +4,7 @@ import { sessions as sqliteSessions, type SqliteDatabase } from '../better-sqlit
 import { sessions as mysqlSessions, type Mysql2Pool } from '../mysql2.ts'
 import { dressed } from '../orm/dressed.ts'
 import { sessions as pgSessions, type PgPool, type PgSessionOptions } from '../pg.ts'
+import { untilNoTurns } from '../turn.ts'
 import { transactionOn, type DrizzleSession } from './transaction.ts'
 
 /** What is used of a database of Drizzle's: its typings tell of the client, and keep the session to themselves. */
@@ -24,18 +25,17 @@ export interface DrizzleSessionOptions extends PgSessionOptions {
   readonly open?: () => SqliteDatabase
 }
 
-/** A driver that Drizzle sits on. */
+/** By the name that Drizzle gives to the class of its session. */
+export type DrizzleKind = 'NodePgSession' | 'MySql2Session' | 'BetterSQLiteSession'
+
 type SessionsOf = (client: never, options: DrizzleSessionOptions) => Sessions<object>
 
-/** By the name that Drizzle gives to the class of its session. */
-const drivers = {
-  NodePgSession: (pool: PgPool, options: DrizzleSessionOptions) => pgSessions(pool, options),
+/** The drivers that Drizzle sits on. */
+const drivers: Readonly<Record<DrizzleKind, SessionsOf>> = {
+  NodePgSession: (pool: PgPool, options) => pgSessions(pool, options),
   MySql2Session: (pool: Mysql2Pool) => mysqlSessions(pool),
-  BetterSQLiteSession: (database: SqliteDatabase, { open }: DrizzleSessionOptions) =>
-    sqliteSessions(open ?? database),
-} as const satisfies Readonly<Record<string, SessionsOf>>
-
-export type DrizzleKind = keyof typeof drivers
+  BetterSQLiteSession: (database: SqliteDatabase, { open }) => sqliteSessions(open ?? database),
+}
 
 const entityKind = Symbol.for('drizzle:entityKind')
 
@@ -49,9 +49,9 @@ export interface DrizzleWay {
 export function wayOf(db: DrizzleDatabase, options: DrizzleSessionOptions = {}): DrizzleWay {
   const session = sessionOf(db)
   const kind = kindOf(session)
-  const sessions: SessionsOf = drivers[kind]
-  const own = sessions(session.client as never, options)
-  return { kind, sessions: dressed(own, (connection) => transactionOn(session, connection)) }
+  const own = drivers[kind](session.client as never, options)
+  const dress = { on: (connection: object) => transactionOn(session, connection), untilIdle: untilNoTurns }
+  return { kind, sessions: dressed(own, dress) }
 }
 
 function sessionOf(db: DrizzleDatabase): DrizzleSession {

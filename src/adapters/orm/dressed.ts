@@ -1,25 +1,34 @@
 import type { Session, Sessions } from '../../core/session.ts'
 
+/** How an ORM is put on top of a driver's connection. */
+export interface Dress<Connection, Tx> {
+  /** Must send nothing. */
+  readonly on: (connection: Connection) => Promise<Tx> | Tx
+  /** Waits for what the work has started and not awaited, which COMMIT must not come in between of. */
+  readonly untilIdle: (tx: Tx) => Promise<void>
+}
+
 /**
  * Sessions whose work is given an ORM's own transaction object instead of the driver's connection.
  *
- * The driver's session stays what it is: it begins, commits, rolls back and releases. `dress` puts the ORM on top of
+ * The driver's session stays what it is: it begins, commits, rolls back and releases. The dress puts the ORM on top of
  * the view that the driver's session gives to work, so whatever the ORM sends is watched and refused as if it had been
- * sent by hand. It must send nothing.
+ * sent by hand.
  */
 export function dressed<Connection, Tx>(
   sessions: Sessions<Connection>,
-  dress: (connection: Connection) => Promise<Tx> | Tx,
+  dress: Dress<Connection, Tx>,
 ): Sessions<Tx> {
   return { ...sessions, open: async () => dressedSession(await sessions.open(), dress) }
 }
 
 async function dressedSession<Connection, Tx>(
   session: Session<Connection>,
-  dress: (connection: Connection) => Promise<Tx> | Tx,
+  dress: Dress<Connection, Tx>,
 ): Promise<Session<Tx>> {
   try {
-    return { ...session, tx: await dress(session.tx) }
+    const tx = await dress.on(session.tx)
+    return { ...session, tx, commit: () => dress.untilIdle(tx).then(() => session.commit()) }
   } catch (error) {
     await session.release()
     throw error
