@@ -20,6 +20,17 @@ describe('a query by hand', () => {
     })
   })
 
+  test.each([
+    "SELECT * FROM t WHERE name = 'for update'",
+    'SELECT * FROM t WHERE id IN (SELECT id FROM u FOR UPDATE SKIP LOCKED)',
+    'SELECT "for update", `for share` FROM t -- lock in share mode',
+    'SELECT /* for update */ substring(name FOR 3) FROM t',
+  ])('that only looks as if it had a lock of its own is none: %s', (text) => {
+    expect(textOf('postgres', text)).toMatchObject({
+      sql: expect.stringMatching(/\sFOR UPDATE NOWAIT$/) as unknown,
+    })
+  })
+
   test('stays as it is where the transaction is the lock', () => {
     expect(textOf('sqlite', 'SELECT * FROM t')).toEqual({ sql: 'SELECT * FROM t', params: [] })
   })
@@ -42,6 +53,14 @@ describe('a query by hand', () => {
     ['is a function that leaves the lock out', 'postgres', () => 'SELECT * FROM t'],
     ['is plain text where the lock belongs behind the table', 'mssql', 'SELECT * FROM t'],
     ['is nothing', 'postgres', {} as never],
+    ['locks by itself', 'postgres', 'SELECT * FROM t FOR UPDATE'],
+    ['skips by itself', 'mysql', 'select * from t where id = 1 for update skip locked'],
+    ['locks a table by itself', 'postgres', 'SELECT * FROM t FOR /* x */ no  key UPDATE OF t NOWAIT'],
+    ['shares by itself', 'mariadb', 'SELECT * FROM t LOCK IN SHARE MODE'],
+    ['shares keys by itself', 'postgres', 'SELECT * FROM t FOR KEY SHARE LIMIT 1'],
+    ['locks by itself where nothing can', 'sqlite', 'SELECT * FROM t FOR SHARE'],
+    ['is a function that adds a lock', 'postgres', ({ clause }) => `SELECT * FROM t ${clause} FOR SHARE`],
+    ['is a function that skips', 'postgres', ({ clause }) => `SELECT * FROM t ${clause} SKIP LOCKED`],
   ])('that %s is refused', (_, dialect, query) => {
     expect(() => textOf(dialect, query)).toThrow(
       expect.objectContaining({ name: 'LockUsageError', field: 'query' }),

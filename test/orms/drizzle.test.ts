@@ -107,6 +107,13 @@ function specs(context: EngineContext): void {
     await expect(calling).rejects.toThrow(LockUsageError)
   })
 
+  test.skipIf(isSqlite)('a query with a lock of its own is refused, which may skip rows', async () => {
+    const calling = locks.transaction(async (tx) =>
+      locks.rows(tx, one(tx).for('update', { skipLocked: true })),
+    )
+    await expect(calling).rejects.toThrow('has a lock of its own: say it by the options')
+  })
+
   test('an error that the work has swallowed is none that is stored', async () => {
     if (context.name !== 'postgres') return
     const work = async (tx: Tx): Promise<void> => {
