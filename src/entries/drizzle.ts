@@ -6,6 +6,7 @@ import {
   type TransactionOf,
 } from '../adapters/drizzle/sessions.ts'
 import { sendReworded } from '../adapters/orm/rewording.ts'
+import { LockUsageError } from '../core/errors.ts'
 import type { Plan } from '../core/plan.ts'
 import type { Row, SqlStatement, Value } from '../core/statement.ts'
 import { meet, type LocksOptions, type RowOptionsOf, type SharedLocks } from '../locks.ts'
@@ -79,8 +80,27 @@ function isSelect(query: unknown): query is DrizzleSelect<Row> {
 
 /** Sent by Drizzle, which knows how to make its rows of what the driver gives. */
 function readOf(query: DrizzleSelect<Row>, plan: Plan): LockingRead {
+  if (givesOne(query)) throw noList()
   const { sql, params } = query.toSQL()
   const read = lockingRead({ sql, params: params as readonly Value[] }, plan)
   const { sql: to } = read.statement as SqlStatement
-  return { ...read, run: () => sendReworded({ from: sql, to }, () => query) }
+  const run = async (): Promise<readonly Row[]> => {
+    const rows: unknown = await sendReworded({ from: sql, to }, () => query)
+    if (!Array.isArray(rows)) throw noList()
+    return rows as readonly Row[]
+  }
+  return { ...read, run }
+}
+
+/** As Drizzle notes it in a relational query, which is in its typings nowhere. */
+function givesOne(query: object): boolean {
+  const { mode, queryMode } = query as { readonly mode?: unknown; readonly queryMode?: unknown }
+  return mode === 'first' || queryMode === 'first'
+}
+
+function noList(): LockUsageError {
+  return new LockUsageError(
+    'query',
+    'does not give a list of rows, as findFirst: use findMany with a limit, or tx.select()',
+  )
 }

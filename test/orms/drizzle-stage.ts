@@ -8,6 +8,8 @@ import { integer as sqliteInteger, sqliteTable } from 'drizzle-orm/sqlite-core'
 import mysql from 'mysql2/promise'
 import pg from 'pg'
 
+import type { DrizzleDatabase } from '../../src/entries/drizzle.ts'
+
 /** The column is not called what the property is: what Drizzle gives is its own making. */
 export const account = pgTable('account', {
   id: integer().primaryKey(),
@@ -69,4 +71,18 @@ function onMysql(url: string): DrizzleStage {
     account: mysqlAccount as unknown as typeof account,
     close: () => db.$client.end(),
   }
+}
+
+/** What Drizzle takes as well, and Holdfast does not. */
+export async function openSingle(
+  engine: string,
+  url: string,
+): Promise<{ readonly db: DrizzleDatabase; readonly close: () => Promise<void> }> {
+  if (engine === 'postgres') {
+    const client = new pg.Client(url)
+    await client.connect()
+    return { db: overPg(client), close: () => client.end() }
+  }
+  const connection = await mysql.createConnection(url)
+  return { db: overMysql(connection), close: () => connection.end() }
 }

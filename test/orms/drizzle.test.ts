@@ -4,8 +4,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { LockNotAvailableError, LockUsageError } from '../../src/core/errors.ts'
 import { createLocks, type DrizzleLocks } from '../../src/entries/drizzle.ts'
 import { describeEngines, until, type EngineContext } from '../engines/use.ts'
-import { gate } from '../entries/stage.ts'
-import { stages, type DrizzlePg, type DrizzleStage } from './drizzle-stage.ts'
+import { caught, gate } from '../entries/stage.ts'
+import { openSingle, stages, type DrizzlePg, type DrizzleStage } from './drizzle-stage.ts'
 
 type Tx = Parameters<Parameters<DrizzlePg['transaction']>[0]>[0]
 
@@ -112,6 +112,21 @@ function specs(context: EngineContext): void {
       locks.rows(tx, one(tx).for('update', { skipLocked: true })),
     )
     await expect(calling).rejects.toThrow('has a lock of its own: say it by the options')
+  })
+
+  test('findFirst, which gives no list, is refused', async () => {
+    const said = await locks.transaction(async (tx) => {
+      const query = tx.query.account.findFirst() as object
+      return caught(locks.rows(tx, query as ReturnType<typeof one>))
+    })
+    expect(said).toMatchObject({ name: 'LockUsageError', field: 'query' })
+    expect(await locks.transaction(async (tx) => locks.rows(tx, tx.query.account.findMany()))).toHaveLength(2)
+  })
+
+  test.skipIf(isSqlite)('a single connection is refused when the locks are created', async () => {
+    const { db, close } = await openSingle(context.name, context.engine.server.url)
+    expect(() => createLocks(db)).toThrow('is on a single connection: give drizzle a pool')
+    await close()
   })
 
   test('an error that the work has swallowed is none that is stored', async () => {

@@ -28,13 +28,27 @@ export interface DrizzleSessionOptions extends PgSessionOptions {
 /** By the name that Drizzle gives to the class of its session. */
 export type DrizzleKind = 'NodePgSession' | 'MySql2Session' | 'BetterSQLiteSession'
 
-type SessionsOf = (client: never, options: DrizzleSessionOptions) => Sessions<object>
+/** A driver that Drizzle sits on. */
+interface Below {
+  /** Drizzle takes a single connection as well, which has nothing to give to the transactions of several callers. */
+  readonly isConnection: (client: object) => boolean
+  readonly sessions: (client: never, options: DrizzleSessionOptions) => Sessions<object>
+}
 
-/** The drivers that Drizzle sits on. */
-const drivers: Readonly<Record<DrizzleKind, SessionsOf>> = {
-  NodePgSession: (pool: PgPool, options) => pgSessions(pool, options),
-  MySql2Session: (pool: Mysql2Pool) => mysqlSessions(pool),
-  BetterSQLiteSession: (database: SqliteDatabase, { open }) => sqliteSessions(open ?? database),
+const drivers: Readonly<Record<DrizzleKind, Below>> = {
+  NodePgSession: {
+    // pools have none of their own
+    isConnection: (client) => 'getTypeParser' in client,
+    sessions: (pool: PgPool, options) => pgSessions(pool, options),
+  },
+  MySql2Session: {
+    isConnection: (client) => !('getConnection' in client),
+    sessions: (pool: Mysql2Pool) => mysqlSessions(pool),
+  },
+  BetterSQLiteSession: {
+    isConnection: () => false,
+    sessions: (database: SqliteDatabase, { open }) => sqliteSessions(open ?? database),
+  },
 }
 
 const entityKind = Symbol.for('drizzle:entityKind')
@@ -45,11 +59,14 @@ export interface DrizzleWay {
   readonly sessions: Sessions<object>
 }
 
-/** Throws for a database that is not Drizzle's, and for a driver below it that Holdfast does not know. */
+/** Throws for a database that is not Drizzle's, and for what is below it that Holdfast cannot use. */
 export function wayOf(db: DrizzleDatabase, options: DrizzleSessionOptions = {}): DrizzleWay {
   const session = sessionOf(db)
   const kind = kindOf(session)
-  const own = drivers[kind](session.client as never, options)
+  const { sessions, isConnection } = drivers[kind]
+  if (isConnection(session.client))
+    throw new LockUsageError('db', 'is on a single connection: give drizzle a pool')
+  const own = sessions(session.client as never, options)
   const dress = { on: (connection: object) => transactionOn(session, connection), untilIdle: untilNoTurns }
   return { kind, sessions: dressed(own, dress) }
 }
