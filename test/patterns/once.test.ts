@@ -73,6 +73,26 @@ describePatterns(
       expect(await deliver(1, code)).toEqual({ isFirst: true, value: code })
     })
 
+    for (const way of ['catches the error', 'does not await the call'] as const) {
+      test(`work that fails leaves no mark when the body ${way}`, async () => {
+        const node = stage.node()
+        const code = randomUUID()
+        const gatewayDown = new Error('gateway down')
+        const call = node.meeting.shared.transaction(async (tx) => {
+          const failed = caught(
+            node.once(tx, ['webhook', code], async () => {
+              throw gatewayDown
+            }),
+          )
+          if (way === 'catches the error') expect(await failed).toBe(gatewayDown)
+          await node.run(tx, stage.sql.addNote(`${code} besides`))
+        })
+        expect(await caught(call)).toMatchObject({ name: 'LockUsageError', cause: gatewayDown })
+        expect(await notesOf(`${code} besides`)).toBe(0)
+        expect(await deliver(1, code)).toEqual({ isFirst: true, value: code })
+      })
+    }
+
     test('the transaction is of use after the answer, whatever it was', async () => {
       const code = randomUUID()
       await deliver(1, code)

@@ -13,8 +13,8 @@ export type OnceResult<T> = { readonly isFirst: true; readonly value: T } | { re
 /**
  * Runs `work` in the caller's transaction, unless a transaction that was committed has done so under the same key.
  *
- * The work and the mark that it was done are stored together or not at all, so what `work` throws is to end the
- * transaction. While another transaction is at work under the key, this one waits for its end, or is repeated.
+ * The work and the mark that it was done are stored together or not at all, so what `work` throws ends the transaction,
+ * also where it is caught. While another transaction is at work under the key, this one waits for its end, or is repeated.
  */
 export type Once<Tx> = <T>(tx: Tx, key: LockKey, work: (tx: Tx) => Promise<T>) => Promise<OnceResult<T>>
 
@@ -29,11 +29,19 @@ export function createOnce<Tx>({ find }: OncePort<Tx>): Once<Tx> {
     const name = nameOf(key)
     if (open.access === 'read-only')
       throw new LockUsageError('access', 'a transaction that only reads cannot note what it did')
+    const doing = async (): ReturnType<typeof work> => work(tx)
     return stepsOf(open, async () => {
       const isFirst = await partOf(open, () => mark(open, name, table))
-      return isFirst ? { isFirst, value: await work(tx) } : { isFirst }
+      return isFirst ? { isFirst, value: await orNothing(open, doing()) } : { isFirst }
     })
   }
+}
+
+/** The mark is there already: once the work has failed, COMMIT would store that it was done. */
+function orNothing<T>(open: OpenTransaction<unknown>, work: Promise<T>): Promise<T> {
+  // a part that stays, and so ends the transaction, whether or not the body catches the error
+  work.catch(() => (open.parts ??= new Set()).add(work))
+  return work
 }
 
 function nameOf(key: LockKey): string {
