@@ -1,6 +1,7 @@
 import type { SqliteTransaction } from './better-sqlite3-transaction.ts'
 import { fateOf } from './better-sqlite3-words.ts'
 import { refuseEnding } from './transaction-body.ts'
+import { refusedEnding } from './transaction-view.ts'
 
 type Method = (...args: unknown[]) => unknown
 
@@ -28,7 +29,9 @@ function memberOf(object: object, name: string | symbol, view: View): unknown {
   // with the object itself as `this`: the driver's methods and private fields know no proxy
   const value: unknown = Reflect.get(object, name, object)
   if (value === view.handle) return view.tx
-  return typeof value === 'function' ? methodOf({ object, name, method: value as Method }, view) : value
+  if (typeof value !== 'function') return value
+  const refused = object === view.handle ? refusedEnding(name) : undefined
+  return refused ?? methodOf({ object, name, method: value as Method }, view)
 }
 
 interface Member {

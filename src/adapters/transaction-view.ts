@@ -46,8 +46,8 @@ export function checked(of: object, method: Method, check: () => void): Method {
   }
 }
 
-/** What gives the connection back. In the middle of a transaction somebody else would get it, with all of its locks. */
-const ending = new Set<PropertyKey>(['release', 'end', Symbol.dispose, Symbol.asyncDispose])
+/** What gives the connection back, or ends it. In the middle of a transaction somebody else would get it, with all of its locks. */
+const ending = new Set<PropertyKey>(['release', 'end', 'close', Symbol.dispose, Symbol.asyncDispose])
 
 /** Throws for a call that is its owner's business; undefined for every other name. */
 export function refusedEnding(name: PropertyKey): Method | undefined {

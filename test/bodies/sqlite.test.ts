@@ -214,6 +214,16 @@ function specs(context: EngineContext): void {
       expect(stored()).toEqual([1, 2])
     })
 
+    test('a work that closes its handle is refused, and its transaction goes on', async () => {
+      await create().transaction(async (tx) => {
+        add(tx, 2)
+        expect(() => tx.close()).toThrow(LockUsageError)
+        expect(() => tx.prepare('select 1').database.close()).toThrow(LockUsageError)
+        add(tx, 3)
+      })
+      expect(stored()).toEqual([1, 2, 3])
+    })
+
     test('tx is the handle to whoever looks at it', async () => {
       await create().transaction(async (tx) => {
         expect(tx).toBeInstanceOf(Database)
