@@ -54,7 +54,10 @@ async function sessionOf<Trx>(pinned: Pinned, options: KyselySessionOptions): Pr
   const { driver } = options
   const watched = watchConnection(pinned.connection, driver)
   const own = transactionsOn<Trx>(pinned, options, watched)
+  // Who was given up may be about to send its next statement: it must not reach a connection that is another's by then.
+  let isOver = false
   const giveBack = (): Promise<void> => {
+    isOver = true
     watched.unwatch()
     return pinned.release()
   }
@@ -70,8 +73,6 @@ async function sessionOf<Trx>(pinned: Pinned, options: KyselySessionOptions): Pr
     await own.rollback()
     await runAll([...restore, ...driver.cleanUp])
   }
-  // Who was given up may be about to send its next statement: it must not reach a connection that is another's by then.
-  let isOver = false
   return {
     tx: own.tx,
     run: (statement) => (isOver ? givenBack() : own.run(statement)),
@@ -80,20 +81,21 @@ async function sessionOf<Trx>(pinned: Pinned, options: KyselySessionOptions): Pr
     rollback: own.rollback,
     witness: watched.body,
     ...(own.stored && { stored: own.stored }),
-    release: () => {
-      isOver = true
-      return restore.length === 0 ? giveBack() : runAll(restore).then(giveBack)
-    },
+    release: () => (restore.length === 0 ? giveBack() : runAll(restore).then(giveBack)),
     destroy: async (why) => {
       isOver = true
       if (!(await succeeds(cleanUp())) && (await succeeds(runAll([{ sql: 'SELECT 1', params: [] }])))) {
-        throw new Error('the connection is in doubt, and Kysely cannot end it: it is kept out of the pool', {
-          cause: why,
-        })
+        throw keptOut(why)
       }
       await giveBack()
     },
   }
+}
+
+function keptOut(cause: Error): Error {
+  return new Error('the connection is in doubt, and Kysely cannot end it: it is kept out of the pool', {
+    cause,
+  })
 }
 
 function givenBack(): Promise<never> {

@@ -50,6 +50,8 @@ export interface OpenTransaction<Tx> extends Server {
   refusals: unknown[] | undefined
   /** The same since the work has returned. */
   late: unknown[] | undefined
+  /** Why it must not be committed, whatever the work makes of it. */
+  doom: { readonly why: unknown } | undefined
   /** Whether the work has been called: from there on an error may be the work's own. */
   isAtWork: boolean
   /** Called when the work has ended, before the transaction does. Undefined from then on. */

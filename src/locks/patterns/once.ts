@@ -39,8 +39,8 @@ export function createOnce<Tx>({ find }: OncePort<Tx>): Once<Tx> {
 
 /** The mark is there already: once the work has failed, COMMIT would store that it was done. */
 function orNothing<T>(open: OpenTransaction<unknown>, work: Promise<T>): Promise<T> {
-  // a part that stays, and so ends the transaction, whether or not the body catches the error
-  work.catch(() => (open.parts ??= new Set()).add(work))
+  // whether or not the body catches the error
+  work.catch((why: unknown) => (open.doom ??= { why }))
   return work
 }
 

@@ -125,6 +125,7 @@ function openTransaction<Tx>(
     parts: undefined,
     refusals: undefined,
     late: undefined,
+    doom: undefined,
     isAtWork: false,
     onLeave: [],
     atEnd: [],

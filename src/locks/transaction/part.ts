@@ -43,6 +43,7 @@ function add<T>(
 export async function untilNoParts(open: OpenTransaction<unknown>): Promise<void> {
   const late = (open.late = [] as unknown[])
   while (open.parts !== undefined && open.parts.size > 0) await Promise.allSettled(open.parts)
+  if (open.doom !== undefined) late.unshift(open.doom.why)
   if (late.length === 0) return
   // it is the way to wait for a lock, and no failure
   throw late.find((error) => error instanceof LockContention) ?? notAwaited(late[0])
@@ -51,7 +52,7 @@ export async function untilNoParts(open: OpenTransaction<unknown>): Promise<void
 function notAwaited(cause: unknown): LockUsageError {
   return new LockUsageError(
     'transaction',
-    'a call of locks that the work did not wait for has failed: nothing is stored. Await every call',
+    'a call of locks has failed that the work did not wait for, or whose error it has caught: nothing is stored',
     { cause },
   )
 }
