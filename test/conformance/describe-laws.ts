@@ -10,6 +10,8 @@ import { adaptersOf, subjectOf, type Adapter } from './subjects.ts'
 
 /** The ways to an engine on which laws are run. */
 export interface Ways {
+  /** @default every engine */
+  readonly engines?: readonly string[]
   readonly adaptersOf: (engine: string) => readonly string[]
   readonly subjectOf: (engine: string, adapter: string, url: string) => Subject
 }
@@ -31,6 +33,7 @@ const lawTimeoutMs = 120_000
  * Controls are about the laws, and not about adapters: each engine's own driver is enough for them.
  */
 export function describeLaws(laws: readonly Law[], ways: Ways = ownWays): void {
+  const choice = ways.engines && { only: ways.engines }
   describeEngines((context) => {
     for (const adapter of ways.adaptersOf(context.name)) {
       describe(`through ${adapter}`, () => {
@@ -63,7 +66,7 @@ export function describeLaws(laws: readonly Law[], ways: Ways = ownWays): void {
         }
       })
     }
-  })
+  }, choice)
 }
 
 function timeline(trace: readonly TraceEvent[]): string {

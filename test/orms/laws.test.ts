@@ -8,6 +8,7 @@ const ways: readonly OrmWay[] = [drizzleWay]
 
 /** Every law, through every ORM: its transactions are Holdfast's, and its statements are the application's. */
 describeLaws(laws, {
+  engines: [...new Set(ways.flatMap(({ engines }) => engines))],
   adaptersOf: (engine) => ways.filter(({ engines }) => engines.includes(engine)).map(({ name }) => name),
   subjectOf: (engine, adapter, url) => {
     const way = ways.find(({ name }) => name === adapter)
