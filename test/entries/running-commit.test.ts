@@ -17,6 +17,10 @@ const journal = [
      for each row execute function wait_at_commit()`,
 ]
 
+/** Other test files wait on the same server, in databases of their own. */
+const waiting = `select 1 from pg_locks where locktype = 'advisory' and not granted
+  and database = (select oid from pg_database where datname = current_database())`
+
 const undo: (() => unknown)[] = []
 
 afterEach(async () => {
@@ -46,8 +50,7 @@ function specs(context: EngineContext): void {
         await tx.query('insert into journal values (1)')
       }),
     )
-    const waits = async (): Promise<boolean> =>
-      (await say("select 1 from pg_locks where locktype = 'advisory' and not granted")).length > 0
+    const waits = async (): Promise<boolean> => (await say(waiting)).length > 0
     await until(waits, 'a COMMIT that waits')
     // a COMMIT that can be cancelled is known to be lost; this one cannot be, by somebody who has forgotten the key
     if (client === undefined) throw new Error('no connection was used')
