@@ -44,7 +44,11 @@ describeClients((scene) => {
              default_transaction_isolation = ${value}', current_database()); end $$`)
       await setDefault("''repeatable read''")
       const waiters = async (): Promise<number> =>
-        (await say("select 1 from pg_locks where locktype = 'advisory' and not granted")).length
+        (
+          await say(
+            "select 1 from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())",
+          )
+        ).length
       let isFirst = true
       const book = (): Promise<void> =>
         client.locks.withLock('quota', async (tx) => {

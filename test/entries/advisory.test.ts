@@ -211,7 +211,8 @@ setInterval(() => outside.splice(0).forEach((run) => run()), 5).unref()
 
 /** How many wait for a named lock, as the server tells it. */
 const waiters: Readonly<Record<string, string>> = {
-  postgres: "select count(*) as n from pg_locks where locktype = 'advisory' and not granted",
+  postgres:
+    "select count(*) as n from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())",
   mysql:
     'select count(*) as n from performance_schema.metadata_locks ' +
     "where object_type = 'USER LEVEL LOCK' and lock_status = 'PENDING'",

@@ -30,7 +30,11 @@ function specs(context: EngineContext): void {
       await say('drop table if exists booking')
       await say('create table booking (id integer)')
       const waits = async (): Promise<boolean> =>
-        (await say("select 1 from pg_locks where locktype = 'advisory' and not granted")).length > 0
+        (
+          await say(
+            "select 1 from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())",
+          )
+        ).length > 0
       const [first, second] = [locksAt(level), locksAt(level)]
       let seen: Promise<number> | undefined
       await first.withLock('booking', async (tx) => {
