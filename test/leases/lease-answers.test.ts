@@ -78,6 +78,23 @@ describeLeases((stage) => {
       await until(async () => (await stage.row(name))?.owner === null, `a lease without an owner (${count})`)
     }
   })
+
+  test('also where no connection can be had for that at first', async () => {
+    const aborting = new AbortController()
+    const reason = new Error('no longer wanted')
+    let refusals = 0
+    const leases = stage.process({
+      onOpen: () => {
+        if (aborting.signal.aborted && (refusals += 1) <= 5) throw brokenConnection()
+      },
+      onAnswer: (statement) => (statement.includes('_leases') ? aborting.abort(reason) : undefined),
+    })
+    const name = stage.fresh()
+    await (await take(stage.process(), stage.fresh())).release() // makes the table
+    expect(await caught(take(leases, name, { ttlMs: longMs, signal: aborting.signal }))).toBe(reason)
+    await until(async () => (await stage.row(name))?.owner === null, 'a lease without an owner')
+    expect(refusals).toBeGreaterThan(5)
+  })
 })
 
 describeLeases((stage) => {

@@ -33,7 +33,7 @@ export interface LeaseStage extends Pick<EngineContext, 'name' | 'engine'> {
 }
 
 export interface ProcessWatch {
-  /** Told of each request's session. */
+  /** Told of each request's session; what it throws is why there is none. */
   readonly onOpen?: () => void
   /** Comes between the answer to a statement and whoever waits for it. */
   readonly onAnswer?: (statement: string) => Promise<void> | void
@@ -91,7 +91,7 @@ function stageOf(context: EngineContext, connect: (url: string) => Promise<Conne
     sessions,
     process: ({ onOpen, onAnswer } = {}) => {
       const { open, ...others } = onAnswer ? withDelayedAnswers(sessions(), onAnswer) : sessions()
-      const watched: Sessions['open'] = () => {
+      const watched: Sessions['open'] = async () => {
         onOpen?.()
         return open()
       }

@@ -180,22 +180,39 @@ function fenceIn(reply: Reply | undefined): { readonly fence?: number } {
   return Number.isSafeInteger(fence) ? { fence } : {}
 }
 
+/** What is released that nobody has heard of, and how long it was asked for. */
+interface Unheard extends LeaseHolder {
+  readonly ttlMs: number
+}
+
+/** The pauses before each look that is answered: the request may still be under way. */
+const looksAfterMs = [0, 250, 1000]
+
 /**
  * Releases what an owner may have been granted without hearing of it.
  *
- * Looks more than once: the request may still be under way. What is left of it ends by itself.
+ * A look that the server did not answer has seen nothing, so that it is repeated, until the lease has ended by itself.
  */
-export async function forget<Tx>(port: Port<Tx>, { name, owner, fence }: LeaseHolder): Promise<void> {
+export async function forget<Tx>(port: Port<Tx>, { name, owner, fence, ttlMs }: Unheard): Promise<void> {
   // the owner is unique: where the answer was lost, nobody knows the fence
   const holder = { name, owner, ...(fence !== undefined && { fence }) }
-  for (const afterMs of [0, 250, 1000]) {
+  const ending = deadlineIn(ttlMs)
+  for (let [answered, failed] = [0, 0]; answered < looksAfterMs.length && !ending.isPast();) {
+    const afterMs = failed === 0 ? looksAfterMs[answered] : backoffMs(failed, { capMs: patienceMs })
     await delay(afterMs, undefined, { ref: false })
-    const limit = limitTo({ ms: patienceMs, keepsAlive: false })
-    const reply = await callLease(port, {
-      statements: ({ release }) => release(holder, 0),
-      signal: limit.signal,
-    })
-    limit.end()
+    const reply = await release(port, holder)
     if (isAnswered(reply) && reply.answer === 'released') return
+    if (isAnswered(reply)) [answered, failed] = [answered + 1, 0]
+    else failed += 1
   }
+}
+
+async function release<Tx>(port: Port<Tx>, holder: LeaseHolder): Promise<Reply> {
+  const limit = limitTo({ ms: patienceMs, keepsAlive: false })
+  const reply = await callLease(port, {
+    statements: (lease) => lease.release(holder, 0),
+    signal: limit.signal,
+  })
+  limit.end()
+  return reply
 }

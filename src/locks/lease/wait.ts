@@ -39,7 +39,7 @@ export async function waitForLease<Tx>(shop: LeaseShop<Tx>, asked: LeaseAsked): 
   asked.signal?.throwIfAborted()
   const grant = await (asked.wait === 'nowait' ? takeNow(shop, asked) : takeInTurn(shop, asked))
   if (asked.signal?.aborted !== true) return grant
-  void forget(shop.port, grant.held)
+  void forget(shop.port, { ...grant.held, ttlMs: asked.ttlMs })
   throw asked.signal.reason
 }
 
