@@ -8,8 +8,8 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 300_000,
     pool: 'forks',
-    // four are quicker on two cores, since most files wait, and MongoDB under Wine then keeps some of them waiting too long
-    maxWorkers: 2,
+    // most files wait for a server, so that a third one is quicker on two cores
+    maxWorkers: 3,
     // tests that run side by side wait for a server that says nothing
     maxConcurrency: 10,
   },
