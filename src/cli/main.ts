@@ -1,12 +1,21 @@
 #!/usr/bin/env node
+import { constants } from 'node:os'
+
+import { exitCodes } from './command.ts'
 import { finish, outlet } from './outlet.ts'
 import { runCli } from './run.ts'
 
 const { stdout, stderr, env } = process
 const interrupt = new AbortController()
 const stop = (): void => interrupt.abort(new Error('interrupted'))
-// a second one ends the program the usual way
-process.once('SIGINT', stop)
+let heard: NodeJS.Signals | undefined
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  // what was made on a server is removed first; a second one ends the program the usual way
+  process.once(signal, () => {
+    heard ??= signal
+    stop()
+  })
+}
 const out = outlet('standard output', stdout, stop)
 const err = outlet('standard error', stderr, stop)
 
@@ -19,4 +28,6 @@ const outcome = await runCli(process.argv.slice(2), {
   columns: stdout.columns ?? 100,
   signal: interrupt.signal,
 })
-process.exitCode = await finish(outcome, out, err)
+const exitCode = await finish(outcome, out, err)
+process.exitCode =
+  heard !== undefined && exitCode === exitCodes.interrupted ? 128 + constants.signals[heard] : exitCode

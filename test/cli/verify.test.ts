@@ -8,20 +8,8 @@ import type { Report } from '../../src/conformance/report.ts'
 import { intoDatabase } from '../engines/own-database.ts'
 import { connectPostgres } from '../engines/postgres-session.ts'
 import { describeEngines, startPrivate, until } from '../engines/use.ts'
+import { scratchOn } from './scratch.ts'
 import { cli } from './terminal.ts'
-
-/** The scratch databases that a PostgreSQL server has. */
-async function scratchOn(url: string): Promise<readonly string[]> {
-  const client = await connectPostgres(url)
-  try {
-    const { rows } = await client.query<{ name: string }>(
-      "SELECT datname AS name FROM pg_database WHERE datname LIKE 'holdfast_verify_%'",
-    )
-    return rows.map(({ name }) => name)
-  } finally {
-    await client.end()
-  }
-}
 
 /** Whether a law has its table in this database now. */
 async function runsLaw(url: string): Promise<boolean> {
