@@ -1,4 +1,5 @@
 import { holdfastVersion } from '../conformance/version.ts'
+import { describeAddress } from '../connect/address.ts'
 import { parseCall } from './call.ts'
 import { CliUsageError, exitCodes, type Outcome, type Terminal } from './command.ts'
 import { commands } from './commands.ts'
@@ -18,7 +19,7 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     return await command.run(parseCall(command, rest, terminal))
   } catch (error) {
     if (!isUsageError(error)) throw error
-    return { text: `${error.message}\n\n${usage}`, exitCode: exitCodes.usage }
+    return { text: `${withoutSecrets(error.message, args)}\n\n${usage}`, exitCode: exitCodes.usage }
   }
 }
 
@@ -29,6 +30,15 @@ function isWord(text: string | undefined): boolean {
 
 function unknownCommand(name: string | undefined): string {
   return name === undefined ? 'holdfast: name a command' : `holdfast: ${JSON.stringify(name)} is no command`
+}
+
+/** Whoever puts an address in the wrong place is told so without its password. */
+function withoutSecrets(message: string, args: readonly string[]): string {
+  const addresses = args.map((arg) => arg.replace(/^--[^=]*=/, '')).filter((arg) => /:.*@|:\/\//s.test(arg))
+  return addresses.reduce((text, address) => {
+    const spellings = [address, JSON.stringify(address).slice(1, -1)]
+    return spellings.reduce((now, one) => now.replaceAll(one, () => describeAddress(address)), text)
+  }, message)
 }
 
 /** Ours, or that of Node's parser, which says which option it does not know. */
