@@ -14,6 +14,8 @@ export interface Patience {
 export interface OpeningLimits extends Patience {
   /** What the connection is wanted for, as in `for a session lock`. */
   readonly purpose: string
+  /** Whether the patience is a limit that the caller has set, so that its end is a timeout. @default false */
+  readonly isTimed?: boolean
 }
 
 /**
@@ -24,7 +26,7 @@ export interface OpeningLimits extends Patience {
  */
 export function openSession<Tx>(
   { sessions }: Pick<Port<Tx>, 'sessions'>,
-  { purpose, signal, patienceMs }: OpeningLimits,
+  { purpose, signal, patienceMs, isTimed = false }: OpeningLimits,
 ): Promise<Session<Tx>> {
   const opening = sessions.open()
   const giveBack = async (): Promise<void> => (await opening).release()
@@ -32,7 +34,10 @@ export function openSession<Tx>(
     signal,
     patienceMs,
     purpose,
-    tooLate: () => new NoConnectionError(purpose, patienceMs),
+    tooLate: () => {
+      const error = new NoConnectionError(purpose, patienceMs)
+      return isTimed ? asTimeout(error) : error
+    },
     leave: () => void giveBack().catch(() => {}),
   })
 }
@@ -45,7 +50,7 @@ export class NoConnectionError extends LockUsageError {
 }
 
 /** To somebody who waits for a lock at most so long, a connection that does not come is a lock that does not. */
-export function asTimeout(error: unknown): unknown {
+export function asTimeout<E>(error: E): E | LockTimeoutError {
   return error instanceof NoConnectionError ? new LockTimeoutError(error.message, { cause: error }) : error
 }
 

@@ -172,4 +172,23 @@ function specs(context: EngineContext): void {
     const rows = await locks.transaction((tx) => locks.rows(tx, counterOf('postgres'), { wait: 'skip' }))
     expect(rows).toHaveLength(1)
   })
+
+  test.for(['transaction', 'withLock'] as const)(
+    'budgetMs of %s also ends the wait for a connection',
+    async (call) => {
+      const borrowed = await pool.connect()
+      const options = { budgetMs: 50 }
+      const work = (): Promise<void> => Promise.resolve()
+      const calling =
+        call === 'transaction' ? locks.transaction(work, options) : locks.withLock('k', work, options)
+      const error = await caught(calling)
+      borrowed.release()
+      expect(error).toBeInstanceOf(LockTimeoutError)
+      // by itself it would have ended after a minute
+      expect(error).toMatchObject({
+        message: expect.stringMatching(/came free in \d{1,2} ms for a transaction/),
+      })
+      expect(await locks.transaction(async () => 'clean')).toBe('clean')
+    },
+  )
 }

@@ -66,9 +66,11 @@ function beginDeadline(opening: Opening | undefined, lockTimeoutMs: number | und
 /** A pool that never gives a connection would otherwise never be heard of: its last one may be the caller's own. */
 const connectionPatienceMs = 60_000
 
-function patienceOf<Tx, T>({ opening, options: { signal } }: Job<Tx, T>): OpeningLimits {
-  const waitMs = opening?.deadline.remainingMs() ?? Infinity
-  return { signal, patienceMs: Math.min(waitMs, connectionPatienceMs), purpose: 'for a transaction' }
+function patienceOf<Tx, T>({ opening, options: { signal }, budget }: Job<Tx, T>): OpeningLimits {
+  const waitMs = Math.min(opening?.deadline.remainingMs() ?? Infinity, connectionPatienceMs)
+  const budgetMs = budget?.remainingMs() ?? Infinity
+  const isTimed = budgetMs < waitMs
+  return { signal, patienceMs: Math.min(waitMs, budgetMs), purpose: 'for a transaction', isTimed }
 }
 
 /** Whatever happens, the connection goes back clean or is destroyed. */
