@@ -1,11 +1,11 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 
 import { LockLostError, LockUsageError } from '../../src/core/errors.ts'
 import { queue } from '../../src/locks/queue/queue.ts'
 import type { Job } from '../../src/locks/queue/job.ts'
 import { caught } from '../entries/stage.ts'
 import { jobs, type JobRow } from './job-table.ts'
-import { describeQueues, type QueueStage } from './stage.ts'
+import { describeAllQueues, type QueueStage } from './stage.ts'
 
 const ids = (taken: readonly Job<JobRow>[]): readonly number[] => taken.map(({ id }) => Number(id))
 
@@ -19,18 +19,7 @@ const byTitle = queue<JobRow>({
   done: 'delete',
 })
 
-describeQueues(specs)
-
-describe('on a server that cannot skip locked rows', () => {
-  describeQueues(specs, { only: ['mysql'], version: '5.7.44' })
-  describeQueues(specs, { only: ['mariadb'], version: '10.5.29' })
-})
-
-describe('through Kysely', () => {
-  describeQueues(specs, { only: ['postgres'], adapter: 'kysely over pg' })
-  describeQueues(specs, { only: ['mysql', 'mariadb'], adapter: 'kysely over mysql2' })
-  describeQueues(specs, { only: ['sqlite'], adapter: 'kysely over better-sqlite3' })
-})
+describeAllQueues(specs)
 
 function specs(stage: QueueStage): void {
   const add = (count: number): Promise<void> =>

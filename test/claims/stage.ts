@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe } from 'vitest'
 
 import { describeEngines, until, type EngineContext } from '../engines/use.ts'
 import { createJobTable, type JobTable } from './job-table.ts'
@@ -20,6 +20,22 @@ export interface StageOptions extends WorkshopOptions {
 export function describeQueues(specs: (stage: QueueStage) => void, options: StageOptions = {}): void {
   const { only, ...workshop } = options
   describeEngines((context) => specs(stageOf(context, workshop)), only === undefined ? {} : { only })
+}
+
+/** The same also on servers that cannot skip locked rows, and through Kysely. */
+export function describeAllQueues(specs: (stage: QueueStage) => void): void {
+  describeQueues(specs)
+
+  describe('on a server that cannot skip locked rows', () => {
+    describeQueues(specs, { only: ['mysql'], version: '5.7.44' })
+    describeQueues(specs, { only: ['mariadb'], version: '10.5.29' })
+  })
+
+  describe('through Kysely', () => {
+    describeQueues(specs, { only: ['postgres'], adapter: 'kysely over pg' })
+    describeQueues(specs, { only: ['mysql', 'mariadb'], adapter: 'kysely over mysql2' })
+    describeQueues(specs, { only: ['sqlite'], adapter: 'kysely over better-sqlite3' })
+  })
 }
 
 function stageOf(context: EngineContext, options: WorkshopOptions): QueueStage {
