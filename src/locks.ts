@@ -123,6 +123,18 @@ export interface Meeting<Tx> {
   readonly find: (tx: Tx) => OpenTransaction<Tx>
 }
 
+/** The sessions beneath locks, by the one function that every face of them has. */
+const beneath = new WeakMap<object, Sessions>()
+
+/** The sessions that locks were made on. Undefined for what is no locks, or of another copy of this library. */
+export function sessionsOf({
+  transaction,
+}: {
+  readonly transaction?: unknown
+}): Sessions | undefined {
+  return typeof transaction === 'function' ? beneath.get(transaction) : undefined
+}
+
 /** Where a dialect, an adapter and the algorithms meet. */
 export function meet<Tx, D extends DialectName>(
   sessions: Sessions<Tx>,
@@ -137,6 +149,7 @@ export function meet<Tx, D extends DialectName>(
   const { current, find } = scope
   const transaction: SharedLocks<Tx>['transaction'] = (work, options) =>
     runTransaction(transactions, work, options)
+  beneath.set(transaction, sessions)
   const rowsOf: Meeting<Tx>['lockRows'] = async (tx, { target, options, readOf }) => {
     const open = find(tx)
     const plan = emitRows(open, options, target)

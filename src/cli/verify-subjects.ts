@@ -1,5 +1,8 @@
+import { basename } from 'node:path'
+
 import { serverExample } from '../connect/drivers.ts'
 import { openEmbedded } from '../connect/embedded.ts'
+import { loadOpenLocks } from '../connect/own-locks.ts'
 import { ConnectError, describeAddress } from '../connect/open.ts'
 import { openScratch, type ScratchSubject } from '../connect/scratch.ts'
 import { CliUsageError, type Terminal } from './command.ts'
@@ -25,13 +28,19 @@ export interface Candidates {
   readonly advice?: string
 }
 
-/** What the laws are to be run on: servers by their addresses, or whatever this machine has without a server. */
+/**
+ * What the laws are to be run on: servers by their addresses, reached through modules where any are named, or whatever
+ * this machine has without a server.
+ */
 export async function candidatesFor(
-  urls: readonly string[],
+  places: readonly string[],
   useEmpty: boolean,
   terminal: Terminal,
 ): Promise<Candidates> {
-  if (urls.length > 0) return { candidates: urls.map((url) => candidateAt(url, useEmpty)) }
+  const modules = places.filter(isModule)
+  const urls = places.filter((place) => !isModule(place))
+  if (modules.length > 0) return { candidates: throughModules(modules, urls, useEmpty) }
+  if (urls.length > 0) return { candidates: urls.map((url) => candidateAt(url, { useEmpty })) }
   if (useEmpty) throw new CliUsageError('--use-empty: give the address of an empty database')
   const { subjects, leftOut, notBegun } = await openEmbedded({
     onProgress: (line) => terminal.progress(`${line}\n`),
@@ -60,13 +69,37 @@ function never(title: string, error: string): Candidate {
   return { title, open: async () => ({ title, error }), discard: async () => {} }
 }
 
-function candidateAt(url: string, useEmpty: boolean): Candidate {
-  const title = describeAddress(url)
+/** No database's file ends like this. */
+function isModule(place: string): boolean {
+  return /\.[cm]?[jt]s$/.test(place) && !place.includes('://')
+}
+
+function throughModules(
+  modules: readonly string[],
+  urls: readonly string[],
+  useEmpty: boolean,
+): readonly Candidate[] {
+  if (urls.length === 0)
+    throw new CliUsageError(`verify: name the address of a database beside ${modules[0]}`)
+  return modules.flatMap((name) => urls.map((url) => candidateAt(url, { useEmpty, module: name })))
+}
+
+interface Place {
+  readonly useEmpty: boolean
+  /** The file that opens the application's own locks. */
+  readonly module?: string
+}
+
+function candidateAt(url: string, { useEmpty, module }: Place): Candidate {
+  const title =
+    module === undefined ? describeAddress(url) : `${describeAddress(url)} through ${basename(module)}`
   return {
     title,
     open: async () => {
       try {
-        return await openScratch(url, { useEmpty })
+        const own =
+          module === undefined ? undefined : { name: basename(module), open: await loadOpenLocks(module) }
+        return await openScratch(url, { useEmpty, own })
       } catch (error) {
         if (!(error instanceof ConnectError)) throw error
         return { title, error: error.message }

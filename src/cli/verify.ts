@@ -13,7 +13,7 @@ import { readVerifyOptions, verifyOptions, type ReportOutput, type VerifyRequest
 /** Runs the laws on databases that are made for it, and says what each lock is worth there. */
 export const verify: Command = {
   name: 'verify',
-  parameters: '[url...]',
+  parameters: '[module...] [url...]',
   summary: 'Prove what each lock really does on these servers; without an address, on the embedded engines',
   options: verifyOptions,
   run: async (call) => {

@@ -3,9 +3,10 @@ import type { Connected, Subject } from '../conformance/subject.ts'
 import { ConnectError } from './connect-error.ts'
 import type { Driver, Reach, Scratch } from './driver.ts'
 import { useEmptyDatabase } from './empty.ts'
-import { whileDoing } from './failure.ts'
+import { openFailure, whileDoing } from './failure.ts'
 import { loadDriver } from './load-module.ts'
 import { destinationOf, openUrl, type Destination } from './open.ts'
+import { openOwn, type OpenLocks } from './own-locks.ts'
 import { reach } from './reach.ts'
 
 export interface ScratchOptions {
@@ -14,6 +15,8 @@ export interface ScratchOptions {
    * anything is in it, and left empty.
    */
   readonly useEmpty?: boolean
+  /** The application's own locks, where they are to be tried instead of those on the driver alone. */
+  readonly own?: { readonly name: string; readonly open: OpenLocks } | undefined
 }
 
 /** A database to try things in, until it is dropped. */
@@ -38,18 +41,39 @@ export const scratchName: RegExp = /^holdfast_verify_[0-9a-f]{12}$/
  */
 export async function openScratch(
   url: string,
-  { useEmpty = false }: ScratchOptions = {},
+  { useEmpty = false, own }: ScratchOptions = {},
 ): Promise<ScratchSubject> {
   const destination = destinationOf(url)
   const scratch = useEmpty ? await useEmptyDatabase(destination) : await makeScratch(destination)
-  return subjectOn(scratch, destination)
+  const { title, driver } = destination
+  if (own === undefined) return subjectOn(scratch, { title, driver })
+  const { name, open } = own
+  const connect = (size: number): Promise<Connected> =>
+    openOwn(open, scratch.url, size).catch((error: unknown) => {
+      throw openFailure(error, destination)
+    })
+  return subjectOn(scratch, {
+    title: `${destination.shown} through ${name}`,
+    driver,
+    through: { adapter: name, connect },
+  })
+}
+
+/** How a database is reached, where that is not by its driver alone. */
+interface Through {
+  readonly adapter: string
+  readonly connect: Subject['connect']
 }
 
 /** A database as what laws are run on. */
 export function subjectOn(
   { url, database, application, drop }: NamedScratch,
-  { title, driver }: Pick<Destination, 'title' | 'driver'>,
+  { title, driver, through }: Pick<Destination, 'title' | 'driver'> & { readonly through?: Through },
 ): ScratchSubject {
+  const { adapter, connect } = through ?? {
+    adapter: driver.name,
+    connect: (size: number) => openUrl(url, size),
+  }
   const open = new Set<Promise<Connected>>()
   let dropping: Promise<void> | undefined
   const dropAll = async (): Promise<void> => {
@@ -59,12 +83,12 @@ export function subjectOn(
   return {
     title,
     database,
-    adapter: driver.name,
+    adapter,
     ...(application !== undefined && { application }),
     dialects: driver.dialects,
     connect: (size) => {
       if (dropping !== undefined) return Promise.reject(new Error('the scratch database was dropped'))
-      const connected = openUrl(url, size)
+      const connected = connect(size)
       open.add(connected)
       return connected
     },

@@ -29,4 +29,5 @@ export type { Client, Connected, Sabotage, Subject } from '../conformance/subjec
 export { verify, type VerifyOptions, type VerifyProgress } from '../conformance/verify.ts'
 export { ConnectError } from '../connect/connect-error.ts'
 export { openEmbedded, type Embedded } from '../connect/embedded.ts'
+export type { OpenLocks, OwnLocks } from '../connect/own-locks.ts'
 export { openScratch, type ScratchOptions, type ScratchSubject } from '../connect/scratch.ts'
