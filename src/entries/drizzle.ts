@@ -5,13 +5,12 @@ import {
   type DrizzleSessionOptions,
   type TransactionOf,
 } from '../adapters/drizzle/sessions.ts'
-import { sendReworded } from '../adapters/orm/rewording.ts'
 import { LockUsageError } from '../core/errors.ts'
-import type { Plan } from '../core/plan.ts'
-import type { Row, SqlStatement, Value } from '../core/statement.ts'
-import { meet, type LocksOptions, type RowOptionsOf, type SharedLocks } from '../locks.ts'
-import { isTarget, lockingRead, type RowQuery } from '../locks/rows/query.ts'
-import type { LockedRows, LockingRead } from '../locks/rows/rows.ts'
+import type { Row } from '../core/statement.ts'
+import type { LocksOptions, RowOptionsOf, SharedLocks } from '../locks.ts'
+import type { RowQuery } from '../locks/rows/query.ts'
+import type { LockedRows } from '../locks/rows/rows.ts'
+import { joinOrm, type OrmSelect } from '../orm-locks.ts'
 
 export type { DrizzleDatabase, DrizzleSessionOptions, TransactionOf } from '../adapters/drizzle/sessions.ts'
 export { withTxRetry, type RowOptionsOf, type WaitOf } from '../locks.ts'
@@ -20,8 +19,10 @@ export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
 export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
 export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
 
+export type DrizzleDialectName = 'postgres' | 'mysql' | 'mariadb' | 'sqlite'
+
 /** The databases that a driver below Drizzle reaches. */
-const dialects: Readonly<Record<DrizzleKind, readonly ('postgres' | 'mysql' | 'mariadb' | 'sqlite')[]>> = {
+const dialects: Readonly<Record<DrizzleKind, readonly DrizzleDialectName[]>> = {
   NodePgSession: ['postgres'],
   MySql2Session: ['mysql', 'mariadb'],
   BetterSQLiteSession: ['sqlite'],
@@ -40,10 +41,7 @@ export interface DrizzleSelect<R> extends PromiseLike<R[]> {
 }
 
 /** Locks through Drizzle: the work receives Drizzle's own transaction. */
-export interface DrizzleLocks<
-  Tx,
-  D extends 'postgres' | 'mysql' | 'mariadb' | 'sqlite',
-> extends SharedLocks<Tx> {
+export interface DrizzleLocks<Tx, D extends DrizzleDialectName> extends SharedLocks<Tx> {
   /** Locks the rows of a SELECT until the transaction ends, and gives them as they are once they are locked. */
   readonly rows: {
     <R>(tx: Tx, query: DrizzleSelect<R>, options?: RowOptionsOf<D>): Promise<LockedRows<R>>
@@ -51,7 +49,7 @@ export interface DrizzleLocks<
   }
 }
 
-export interface DrizzleLocksOptions<D extends 'postgres' | 'mysql' | 'mariadb' | 'sqlite'>
+export interface DrizzleLocksOptions<D extends DrizzleDialectName>
   extends LocksOptions<D>, DrizzleSessionOptions {}
 
 /** Locks on the database that a Drizzle instance reaches through `pg`, `mysql2` or `better-sqlite3`. */
@@ -60,36 +58,21 @@ export function createLocks<Db extends DrizzleDatabase, D extends DrizzleDialect
   options?: DrizzleLocksOptions<D>,
 ): DrizzleLocks<TransactionOf<Db>, D> {
   const { kind, sessions } = wayOf(db, options)
-  const meeting = meet(sessions, dialects[kind] as readonly D[], options)
-  const rows = async (
-    tx: object,
-    query: RowQuery | DrizzleSelect<Row>,
-    lock: RowOptionsOf<D> = {},
-  ): Promise<LockedRows<Row>> =>
-    meeting.lockRows(tx, {
-      target: isTarget(query) ? query : undefined,
-      options: lock,
-      readOf: (plan) => (isSelect(query) ? readOf(query, plan) : lockingRead(query, plan)),
-    })
-  return { ...meeting.shared, rows } as unknown as DrizzleLocks<TransactionOf<Db>, D>
+  const way = { dialects: dialects[kind] as readonly D[], sessions, selectOf }
+  return joinOrm(way, options) as unknown as DrizzleLocks<TransactionOf<Db>, D>
 }
 
-function isSelect(query: unknown): query is DrizzleSelect<Row> {
-  return typeof query === 'object' && query !== null && 'toSQL' in query && 'then' in query
-}
-
-/** Sent by Drizzle, which knows how to make its rows of what the driver gives. */
-function readOf(query: DrizzleSelect<Row>, plan: Plan): LockingRead {
+function selectOf(query: unknown): OrmSelect | undefined {
+  if (typeof query !== 'object' || query === null || !('toSQL' in query) || !('then' in query))
+    return undefined
   if (givesOne(query)) throw noList()
-  const { sql, params } = query.toSQL()
-  const read = lockingRead({ sql, params: params as readonly Value[] }, plan)
-  const { sql: to } = read.statement as SqlStatement
+  const select = query as DrizzleSelect<Row>
   const run = async (): Promise<readonly Row[]> => {
-    const rows: unknown = await sendReworded({ from: sql, to }, () => query)
+    const rows: unknown = await select
     if (!Array.isArray(rows)) throw noList()
     return rows as readonly Row[]
   }
-  return { ...read, run }
+  return { ...select.toSQL(), run }
 }
 
 /** As Drizzle notes it in a relational query, which is in its typings nowhere. */

@@ -2,30 +2,17 @@ import { sql, type SQL } from 'drizzle-orm'
 
 import { wayOf } from '../../src/adapters/drizzle/sessions.ts'
 import type { Row, SqlStatement, Statement } from '../../src/core/statement.ts'
-import { openMysql, openPg, openSqlite } from './drizzle-stage.ts'
+import { drizzle, openDrizzle } from './drizzle.ts'
 import type { OrmWay } from './way.ts'
 
 export const drizzleWay: OrmWay = {
-  name: 'drizzle-orm',
-  engines: ['postgres', 'mysql', 'mariadb', 'sqlite'],
+  name: drizzle.name,
+  engines: drizzle.engines,
   connect: async (engine, url, size) => {
-    const { db, close } = opened(engine, url, size)
+    const { db, close } = openDrizzle(engine, url, size)
     const { sessions } = wayOf(db)
     return { sessions, size: engine === 'sqlite' ? 1 : size, run, close }
   },
-}
-
-function opened(engine: string, url: string, size: number) {
-  if (engine === 'sqlite') {
-    const db = openSqlite(url)
-    return { db, close: async () => void db.$client.close() }
-  }
-  if (engine === 'postgres') {
-    const db = openPg(url, size)
-    return { db, close: () => db.$client.end() }
-  }
-  const db = openMysql(url, size)
-  return { db, close: () => db.$client.end() }
 }
 
 interface RawTransaction {

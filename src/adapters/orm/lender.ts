@@ -1,0 +1,63 @@
+import type { Session, Sessions } from '../../core/session.ts'
+import { laneOf } from '../better-sqlite3-lane.ts'
+import { sessions as sqliteSessions, type SqliteDatabase } from '../better-sqlite3.ts'
+import type { Mysql2Connection, Mysql2Pool } from '../mysql2.ts'
+import type { PgClient, PgPool } from '../pg.ts'
+import { viewOf } from '../transaction-view.ts'
+
+/** An ORM that has a pool of its own, and lends a driver's connection of it. */
+export interface Lender<Connection> {
+  readonly lend: () => Promise<Connection>
+  readonly giveBack: (connection: Connection) => unknown
+  /** Takes it back as one that nobody is to have again, and ends it. */
+  readonly discard: (connection: Connection, why: Error) => unknown
+}
+
+/** A connection of `pg` that is not a pool's. */
+export type OwnPgClient = Omit<PgClient, 'release'>
+
+/** The lender as a pool of `pg`. */
+export function pgPoolOf({ lend, giveBack, discard }: Lender<OwnPgClient>): PgPool {
+  const connect = async (): Promise<PgClient> => {
+    const client = await lend()
+    const release = (why?: Error): void => void (why === undefined ? giveBack(client) : discard(client, why))
+    return viewOf(client as PgClient, (name) => (name === 'release' ? release : undefined))
+  }
+  return { connect }
+}
+
+/** A connection of `mysql2` that answers by callback. */
+export interface OwnMysqlConnection {
+  promise(): object
+}
+
+/** The lender as a pool of `mysql2/promise`. */
+export function mysqlPoolOf({ lend, giveBack, discard }: Lender<OwnMysqlConnection>): Mysql2Pool {
+  return {
+    getConnection: async () => {
+      const connection = await lend()
+      const own: Readonly<Record<PropertyKey, () => void>> = {
+        release: () => void giveBack(connection),
+        destroy: () => void discard(connection, new Error('the connection was ended')),
+      }
+      return viewOf(connection.promise() as Mysql2Connection, (name) => own[name])
+    },
+  }
+}
+
+/** Sessions on the handles of a lender: what else has a handle meanwhile has another. */
+export function sqliteSessionsOf(
+  { lend, giveBack, discard }: Lender<SqliteDatabase>,
+  anyHandle: () => SqliteDatabase,
+): Sessions<object> {
+  const open = async (): Promise<Session<object>> => {
+    const handle = await lend()
+    const session = await sqliteSessions(handle).open()
+    return {
+      ...session,
+      release: () => session.release().finally(() => giveBack(handle)),
+      destroy: (why) => session.destroy(why).finally(() => discard(handle, why)),
+    }
+  }
+  return { open, lane: laneOf(anyHandle) }
+}

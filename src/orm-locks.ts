@@ -1,0 +1,55 @@
+import { sendReworded } from './adapters/orm/rewording.ts'
+import type { Plan } from './core/plan.ts'
+import type { Sessions } from './core/session.ts'
+import type { Row, SqlStatement, Value } from './core/statement.ts'
+import { meet, type LocksOptions, type RowOptionsOf, type SharedLocks } from './locks.ts'
+import { isTarget, lockingRead, type RowQuery } from './locks/rows/query.ts'
+import type { LockedRows, LockingRead } from './locks/rows/rows.ts'
+import type { DialectName } from './registry.ts'
+
+/** A SELECT of an ORM's own, as it is about to be sent. */
+export interface OrmSelect {
+  readonly sql: string
+  readonly params: readonly unknown[]
+  readonly run: () => PromiseLike<readonly Row[]>
+}
+
+/** What is below an ORM, how its transactions are had, and what its queries are. */
+export interface OrmWay<D extends DialectName> {
+  readonly dialects: readonly D[]
+  readonly sessions: Sessions<object>
+  /** Gives undefined for what is not a query of the ORM's. Throws for one that cannot lock what it reads. */
+  readonly selectOf: (query: unknown) => OrmSelect | undefined
+}
+
+/** Locks through an ORM, before its entry says which types its queries have. */
+export interface OrmLocks<D extends DialectName> extends SharedLocks<object> {
+  readonly rows: (tx: object, query: unknown, options?: RowOptionsOf<D>) => Promise<LockedRows<Row>>
+}
+
+/** Where an ORM and the algorithms meet. */
+export function joinOrm<D extends DialectName>(
+  { dialects, sessions, selectOf }: OrmWay<D>,
+  options?: LocksOptions<D>,
+): OrmLocks<D> {
+  const { shared, lockRows } = meet(sessions, dialects, options)
+  return {
+    ...shared,
+    rows: async (tx, query, lock = {}) =>
+      lockRows(tx, {
+        target: isTarget(query) ? query : undefined,
+        options: lock,
+        readOf: (plan) => {
+          const select = selectOf(query)
+          return select === undefined ? lockingRead(query as RowQuery, plan) : readOf(select, plan)
+        },
+      }),
+  }
+}
+
+/** Sent by the ORM, which knows how to make its rows of what the driver gives. */
+function readOf({ sql, params, run }: OrmSelect, plan: Plan): LockingRead {
+  const read = lockingRead({ sql, params: params as readonly Value[] }, plan)
+  const { sql: to } = read.statement as SqlStatement
+  return { ...read, run: () => sendReworded({ from: sql, to }, run) }
+}

@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, describe } from 'vitest'
+
+import { describeEngines, until, type EngineContext } from '../engines/use.ts'
+import { orms } from './orms.ts'
+import { accounts, type Account, type Orm, type OrmStage } from './stage.ts'
+
+/** Two applications on one database, inside tests and hooks. */
+export interface OrmContext extends EngineContext {
+  readonly orm: Orm
+  readonly app: OrmStage
+  readonly other: OrmStage
+}
+
+/** Runs the specs once for each ORM and engine that it reaches. After each test nothing may be left on the engine. */
+export function describeOrms(specs: (context: OrmContext) => void): void {
+  for (const orm of orms)
+    describe(orm.name, () => {
+      describeEngines((context) => specs(contextOf(orm, context)), { only: orm.engines })
+    })
+}
+
+function contextOf(orm: Orm, context: EngineContext): OrmContext {
+  let apps: readonly OrmStage[] = []
+  beforeEach(async () => {
+    const session = await context.engine.open()
+    for (const sql of accounts) await session.run({ sql, params: [] })
+    await session.close()
+    const open = (): OrmStage => orm.open(context.name, context.engine.server.url)
+    apps = [open(), open()]
+  })
+  afterEach(async () => {
+    await Promise.all(apps.map(({ close }) => close()))
+    await until(async () => (await context.engine.leftovers()).length === 0, `${context.name} holds nothing`)
+  })
+  const at = (index: number): OrmStage => {
+    const app = apps[index]
+    if (app === undefined) throw new Error('the application is there only inside a test or a hook')
+    return app
+  }
+  return {
+    orm,
+    name: context.name,
+    server: context.server,
+    get engine() {
+      return context.engine
+    },
+    get kind() {
+      return context.kind
+    },
+    get app() {
+      return at(0)
+    },
+    get other() {
+      return at(1)
+    },
+  }
+}
+
+/** Locks the first account, by the ORM's own SELECT. */
+export async function lockFirst(
+  { locks, select }: OrmStage,
+  tx: unknown,
+  wait?: 'nowait',
+): Promise<Account | undefined> {
+  const [row] = await locks.rows(tx, select(1, tx) as never, wait && { wait })
+  return row as Account | undefined
+}

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest'
+
+import { gate } from '../entries/stage.ts'
+import { describeOrms, lockFirst, type OrmContext } from './describe-orms.ts'
+import type { Account } from './stage.ts'
+
+describeOrms(specs)
+
+function specs(context: OrmContext): void {
+  const nesting = context.orm.nesting(context.name)
+  const inAsync = test.runIf(nesting === 'asynchronous')
+
+  const balances = async (): Promise<readonly number[]> => {
+    const { select } = context.app
+    return [...(await select(1)), ...(await select(2))].map(({ balance }) => balance)
+  }
+
+  test.skipIf(nesting === 'none')('what the ORM gives to nested work is the same transaction', async () => {
+    const { app } = context
+    const reading = app.locks.transaction(async (tx) => {
+      let row: Account | undefined
+      await app.nest(tx, async (inner) => {
+        row = await lockFirst(app, inner)
+      })
+      return row
+    })
+    if (nesting === 'synchronous') await expect(reading).rejects.toThrow('give it one that is not async')
+    else expect(await reading).toEqual({ id: 1, balance: 100 })
+  })
+
+  inAsync('of nested work at once, one that fails undoes no other', async () => {
+    const { app } = context
+    const answers = await app.locks.transaction(async (tx) =>
+      Promise.allSettled([
+        app.nest(tx, async (inner) => {
+          await app.update(inner, { id: 1, balance: 1 })
+          throw new Error('the first fails')
+        }),
+        app.nest(tx, async (inner) => {
+          await app.update(inner, { id: 2, balance: 2 })
+        }),
+      ]),
+    )
+    expect(answers.map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
+    expect(await balances()).toEqual([100, 2])
+  })
+
+  inAsync('nested work that is not awaited is stored as a whole, or not at all', async () => {
+    const { app } = context
+    const bodyHasEnded = gate()
+    let failing: Promise<unknown> | undefined
+    await app.locks.transaction(async (tx) => {
+      void app.nest(tx, async (inner) => {
+        await app.update(inner, { id: 1, balance: 1 })
+        void app.nest(inner, async (innermost) => {
+          await bodyHasEnded.opened
+          await app.update(innermost, { id: 2, balance: 2 })
+        })
+      })
+      failing = app
+        .nest(tx, async (inner) => {
+          await app.update(inner, { id: 1, balance: 3 })
+          throw new Error('the last fails')
+        })
+        .catch((error: unknown) => error)
+      setImmediate(bodyHasEnded.open)
+    })
+    expect(String(await failing)).toContain('the last fails')
+    expect(await balances()).toEqual([1, 2])
+  })
+
+  inAsync('nested work that nests in the outer transaction is refused', async () => {
+    const { app } = context
+    const nestedInOuter = app.locks.transaction((tx) =>
+      app.nest(tx, async () => {
+        await app.nest(tx, async (inner) => void (await app.select(1, inner)))
+      }),
+    )
+    await expect(nestedInOuter).rejects.toThrow('call transaction of the one that it was given')
+  })
+}
