@@ -78,7 +78,8 @@ function isStandard(code: unknown): code is string {
 }
 
 function words({ code, message }: ErrorLike): string | undefined {
-  return code === undefined && typeof message === 'string' && Object.hasOwn(codes, message)
-    ? message
-    : undefined
+  if (code !== undefined || typeof message !== 'string') return undefined
+  // Knex puts the statement before the driver's own words
+  const said = message.split(' - ').at(-1) ?? message
+  return said.includes(' ') && Object.hasOwn(codes, said) ? said : undefined
 }
