@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe } from 'vitest'
 
 import { describeEngines, until, type EngineContext } from '../engines/use.ts'
 import { orms } from './orms.ts'
-import { accounts, type Account, type Orm, type OrmStage } from './stage.ts'
+import { accounts, type Account, type Orm, type OrmStage, type OrmWait } from './stage.ts'
 
 /** Two applications on one database, inside tests and hooks. */
 export interface OrmContext extends EngineContext {
@@ -11,12 +11,17 @@ export interface OrmContext extends EngineContext {
   readonly other: OrmStage
 }
 
-/** Runs the specs once for each ORM and engine that it reaches. After each test nothing may be left on the engine. */
-export function describeOrms(specs: (context: OrmContext) => void): void {
-  for (const orm of orms)
+/**
+ * Runs the specs once for each ORM and engine that it reaches, or those of `only`. After each test nothing may be left
+ * on the engine.
+ */
+export function describeOrms(specs: (context: OrmContext) => void, only?: readonly string[]): void {
+  for (const orm of orms) {
+    const engines = orm.engines.filter((name) => only?.includes(name) !== false)
     describe(orm.name, () => {
-      describeEngines((context) => specs(contextOf(orm, context)), { only: orm.engines })
+      describeEngines((context) => specs(contextOf(orm, context)), { only: engines })
     })
+  }
 }
 
 function contextOf(orm: Orm, context: EngineContext): OrmContext {
@@ -60,7 +65,7 @@ function contextOf(orm: Orm, context: EngineContext): OrmContext {
 export async function lockFirst(
   { locks, select }: OrmStage,
   tx: unknown,
-  wait?: 'nowait',
+  wait?: OrmWait,
 ): Promise<Account | undefined> {
   const [row] = await locks.rows(tx, select(1, tx) as never, wait && { wait })
   return row as Account | undefined

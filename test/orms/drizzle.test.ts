@@ -14,7 +14,7 @@ function specs(context: EngineContext): void {
     const session = await context.engine.open()
     for (const sql of accounts) await session.run({ sql, params: [] })
     await session.close()
-    const { db, close } = openDrizzle(context.name, context.engine.server.url)
+    const { db, close } = openDrizzle(context.name, context.engine.server.url, 4)
     const locks = createLocks(db)
     const said = await locks.transaction(async (tx) => {
       const query = tx.query.account.findFirst() as object

@@ -64,7 +64,7 @@ const opening: Readonly<Record<string, (url: string, size: number) => Opened>> =
   sqlite: onSqlite,
 }
 
-export function openDrizzle(engine: string, url: string, size = 4): Opened {
+export function openDrizzle(engine: string, url: string, size: number): Opened {
   const open = opening[engine]
   if (open === undefined) throw new Error(`Drizzle does not reach ${engine} here`)
   return open(url, size)
@@ -84,7 +84,7 @@ export async function openSingle(
   return { db: overMysql(connection), close: () => connection.end() }
 }
 
-function stageOn({ db, account: table, close }: Opened): OrmStage<Tx> {
+function stageOn({ db, account: table, close }: Opened, size: number): OrmStage<Tx> {
   const select = (id: number, tx: Pick<Tx, 'select'> = db) => tx.select().from(table).where(eq(table.id, id))
   return {
     locks: createLocks(db),
@@ -98,6 +98,7 @@ function stageOn({ db, account: table, close }: Opened): OrmStage<Tx> {
     },
     nest: (tx, work) => tx.transaction(work),
     ownTransaction: (work) => db.transaction(work),
+    size,
     close,
   }
 }
@@ -106,5 +107,5 @@ export const drizzle: Orm = {
   name: 'drizzle-orm',
   engines: Object.keys(opening),
   nesting: (engine) => (engine === 'sqlite' ? 'synchronous' : 'asynchronous'),
-  open: (engine, url) => stageOn(openDrizzle(engine, url)) as OrmStage,
+  open: (engine, url, size = 4) => stageOn(openDrizzle(engine, url, size), size) as OrmStage,
 }

@@ -2,9 +2,10 @@ import { laws } from '../../src/conformance/laws.ts'
 import type { DialectName } from '../../src/registry.ts'
 import { describeLaws } from '../conformance/describe-laws.ts'
 import { drizzleWay } from './drizzle-way.ts'
+import { knexWay } from './knex-way.ts'
 import type { OrmWay } from './way.ts'
 
-const ways: readonly OrmWay[] = [drizzleWay]
+const ways: readonly OrmWay[] = [drizzleWay, knexWay]
 
 /** Every law, through every ORM: its transactions are Holdfast's, and its statements are the application's. */
 describeLaws(laws, {

@@ -1,5 +1,6 @@
 import { drizzle } from './drizzle.ts'
+import { knex } from './knex.ts'
 import type { Orm } from './stage.ts'
 
 /** The ORMs that the specs run through. */
-export const orms: readonly Orm[] = [drizzle]
+export const orms: readonly Orm[] = [drizzle, knex]

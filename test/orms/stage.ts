@@ -6,13 +6,15 @@ export interface Account {
   readonly balance: number
 }
 
+export type OrmWait = 'nowait' | 'block' | { readonly timeoutMs: number }
+
 /** An application that uses an ORM, with the little that the specs need of it. */
 export interface OrmStage<Tx = unknown> {
   readonly locks: SharedLocks<Tx> & {
     readonly rows: (
       tx: Tx,
       query: never,
-      options?: { readonly wait?: 'nowait' },
+      options?: { readonly wait?: OrmWait },
     ) => Promise<LockedRows<unknown>>
   }
   /** The ORM's own SELECT of one account, built with a `tx`, or with the ORM itself when none is given. */
@@ -27,6 +29,8 @@ export interface OrmStage<Tx = unknown> {
   readonly nest: (tx: Tx, work: (inner: Tx) => Promise<void>) => Promise<unknown>
   /** A transaction of the ORM's own. */
   readonly ownTransaction: (work: (tx: Tx) => Promise<unknown>) => Promise<unknown>
+  /** How many transactions can be open at once. */
+  readonly size: number
   readonly close: () => Promise<void>
 }
 
@@ -35,7 +39,7 @@ export interface Orm {
   /** The npm package. */
   readonly name: string
   readonly engines: readonly string[]
-  readonly open: (engine: string, url: string) => OrmStage
+  readonly open: (engine: string, url: string, size?: number) => OrmStage
   /** How nested work is given, where it can be asynchronous at all. */
   readonly nesting: (engine: string) => 'asynchronous' | 'synchronous' | 'none'
 }

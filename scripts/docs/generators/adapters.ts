@@ -17,7 +17,11 @@ export const adapters: Generator = async (args) => {
     const entryFile = sources.find(({ path }) => path === entry.file)
     if (entryFile === undefined) throw new Error(`${entry.file} is not there`)
     const own = sources.filter(({ path }) => isPartOf(path, entry))
-    const has = (property: string): string => (own.some((file) => declares(file, property)) ? 'yes' : 'no')
+    const isOrm = own.some(({ path }) => path.startsWith(`src/adapters/${entry.name}/`))
+    const has = (property: string): string => {
+      if (isOrm) return 'as the driver below'
+      return own.some((file) => declares(file, property)) ? 'yes' : 'no'
+    }
     const [driver = '', versions = ''] = peers.find(([name]) => name.includes(entry.name)) ?? []
     return [
       code(`holdfast/${entry.name}`),
@@ -39,9 +43,9 @@ export const adapters: Generator = async (args) => {
   return markdownTable([head, ...rows])
 }
 
-/** The adapter's file, and those that begin with its name. */
+/** The adapter's file, and those that begin with its name; an ORM's folder. */
 function isPartOf(path: string, { name }: AdapterEntry): boolean {
-  return path === `src/adapters/${name}.ts` || path.startsWith(`src/adapters/${name}-`)
+  return ['.ts', '-', '/'].some((next) => path.startsWith(`src/adapters/${name}${next}`))
 }
 
 /** Whether an object in the file has that property: the session port is written as objects. */

@@ -6,6 +6,8 @@ export interface Dress<Connection, Tx> {
   readonly on: (connection: Connection) => Promise<Tx> | Tx
   /** Waits for what the work has started and not awaited, which COMMIT must not come in between of. */
   readonly untilIdle: (tx: Tx) => Promise<void>
+  /** The session is at its end. Must send nothing. */
+  readonly off?: (tx: Tx) => void
 }
 
 /**
@@ -26,9 +28,31 @@ async function dressedSession<Connection, Tx>(
   session: Session<Connection>,
   dress: Dress<Connection, Tx>,
 ): Promise<Session<Tx>> {
+  const tx = await onTop(session, dress)
+  const commit = (): Promise<void> => dress.untilIdle(tx).then(() => session.commit())
+  const { off } = dress
+  if (off === undefined) return { ...session, tx, commit }
+  return {
+    ...session,
+    tx,
+    commit,
+    release: () => {
+      off(tx)
+      return session.release()
+    },
+    destroy: (why) => {
+      off(tx)
+      return session.destroy(why)
+    },
+  }
+}
+
+async function onTop<Connection, Tx>(
+  session: Session<Connection>,
+  dress: Dress<Connection, Tx>,
+): Promise<Tx> {
   try {
-    const tx = await dress.on(session.tx)
-    return { ...session, tx, commit: () => dress.untilIdle(tx).then(() => session.commit()) }
+    return await dress.on(session.tx)
   } catch (error) {
     await session.release()
     throw error

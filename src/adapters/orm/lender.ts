@@ -2,6 +2,7 @@ import type { Session, Sessions } from '../../core/session.ts'
 import { laneOf } from '../better-sqlite3-lane.ts'
 import { sessions as sqliteSessions, type SqliteDatabase } from '../better-sqlite3.ts'
 import type { Mysql2Connection, Mysql2Pool } from '../mysql2.ts'
+import type { ListeningPool } from '../pg-listen.ts'
 import type { PgClient, PgPool } from '../pg.ts'
 import { viewOf } from '../transaction-view.ts'
 
@@ -16,14 +17,36 @@ export interface Lender<Connection> {
 /** A connection of `pg` that is not a pool's. */
 export type OwnPgClient = Omit<PgClient, 'release'>
 
+/** How many connections a lender has, as a pool of `pg` tells it. */
+export interface Room {
+  readonly max: number
+  readonly total: number
+  readonly idle: number
+}
+
 /** The lender as a pool of `pg`. */
-export function pgPoolOf({ lend, giveBack, discard }: Lender<OwnPgClient>): PgPool {
+export function pgPoolOf(
+  { lend, giveBack, discard }: Lender<OwnPgClient>,
+  room?: () => Room | undefined,
+): PgPool & ListeningPool {
   const connect = async (): Promise<PgClient> => {
     const client = await lend()
     const release = (why?: Error): void => void (why === undefined ? giveBack(client) : discard(client, why))
     return viewOf(client as PgClient, (name) => (name === 'release' ? release : undefined))
   }
-  return { connect }
+  return {
+    connect,
+    get options() {
+      const max = room?.()?.max
+      return max === undefined ? {} : { max }
+    },
+    get totalCount() {
+      return room?.()?.total ?? 0
+    },
+    get idleCount() {
+      return room?.()?.idle ?? 0
+    },
+  }
 }
 
 /** A connection of `mysql2` that answers by callback. */
@@ -52,11 +75,18 @@ export function sqliteSessionsOf(
 ): Sessions<object> {
   const open = async (): Promise<Session<object>> => {
     const handle = await lend()
-    const session = await sqliteSessions(handle).open()
+    // a database in memory is gone with its handle, so only one that had to be closed is not given back
+    const end = (why: Error): unknown => (handle.open === false ? discard(handle, why) : giveBack(handle))
+    const session = await sqliteSessions(handle)
+      .open()
+      .catch((error: unknown) => {
+        giveBack(handle)
+        throw error
+      })
     return {
       ...session,
       release: () => session.release().finally(() => giveBack(handle)),
-      destroy: (why) => session.destroy(why).finally(() => discard(handle, why)),
+      destroy: (why) => session.destroy(why).finally(() => end(why)),
     }
   }
   return { open, lane: laneOf(anyHandle) }

@@ -1,0 +1,52 @@
+import { noteDerived } from '../../core/derived.ts'
+import { LockUsageError } from '../../core/errors.ts'
+import { afterOthers, isPromiseLike, toItsEnd } from '../orm/nesting.ts'
+
+/** What Knex calls a transaction. */
+export interface Trx {
+  readonly isTransaction?: boolean
+  executionPromise: Promise<unknown>
+  isCompleted: () => boolean
+  commit: (value?: unknown) => unknown
+  rollback: (error?: unknown) => unknown
+  savepoint: (scope: unknown, config?: object) => unknown
+  /** Where a function of Knex's keeps what is called on it. */
+  readonly context: {
+    transaction: (scope: unknown, config?: object) => unknown
+    transactionProvider: (config?: object) => unknown
+  }
+}
+
+type Scope = (inner: Trx) => unknown
+
+/** What Knex gives to nested work is another object, and the same transaction. */
+export function withSavepoints(trx: Trx): Trx {
+  const { context } = trx
+  const nest = context.transaction.bind(context)
+  const run = (scope: Scope, config?: object): unknown =>
+    nest((inner: Trx) => toItsEnd(trx, inner, () => nested(scope, inner, trx)), config)
+  context.transaction = async (scope, config) => {
+    if (typeof scope !== 'function') throw withoutFunction()
+    return afterOthers(trx, () => run(scope as Scope, config))
+  }
+  context.transactionProvider = () => {
+    throw withoutFunction()
+  }
+  trx.savepoint = context.transaction
+  return trx
+}
+
+async function nested(scope: Scope, inner: Trx, trx: Trx): Promise<unknown> {
+  noteDerived(inner, trx)
+  const result = scope(withSavepoints(inner))
+  if (isPromiseLike(result)) return result
+  throw new LockUsageError('work', 'a nested transaction of Knex needs a function that gives a promise')
+}
+
+/** Nobody would know when it ends, and COMMIT would come in between. */
+function withoutFunction(): LockUsageError {
+  return new LockUsageError(
+    'work',
+    'a nested transaction without a function is not to be had here: call transaction with one',
+  )
+}

@@ -1,0 +1,85 @@
+import { wayOf, type KnexKind, type KnexSessionOptions } from '../adapters/knex/sessions.ts'
+import type { KnexInstance } from '../adapters/knex/transaction.ts'
+import { LockUsageError } from '../core/errors.ts'
+import type { Row } from '../core/statement.ts'
+import type { LocksOptions, RowOptionsOf, SharedLocks } from '../locks.ts'
+import type { RowQuery } from '../locks/rows/query.ts'
+import type { LockedRows } from '../locks/rows/rows.ts'
+import { joinOrm, type OrmSelect } from '../orm-locks.ts'
+
+export type { KnexSessionOptions } from '../adapters/knex/sessions.ts'
+export type { KnexInstance } from '../adapters/knex/transaction.ts'
+export { withTxRetry, type RowOptionsOf, type WaitOf } from '../locks.ts'
+export { queue } from '../locks/queue/queue.ts'
+export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
+export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
+export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
+
+export type KnexDialectName = 'postgres' | 'mysql' | 'mariadb' | 'sqlite'
+
+/** Knex's own transaction of an instance. */
+export type TransactionOf<K extends KnexInstance> = K extends {
+  transaction(scope: (trx: infer Tx) => Promise<never>, ...rest: never[]): unknown
+}
+  ? Tx
+  : never
+
+/** What is used of a SELECT of Knex's that gives rows of type `R`. */
+export interface KnexSelect<R> extends PromiseLike<R[]> {
+  toSQL(): {
+    readonly method: string
+    toNative(): { readonly sql: string; readonly bindings: readonly unknown[] }
+  }
+}
+
+/** Locks through Knex: the work receives Knex's own transaction. */
+export interface KnexLocks<Tx, D extends KnexDialectName> extends SharedLocks<Tx> {
+  /** Locks the rows of a SELECT until the transaction ends, and gives them as they are once they are locked. */
+  readonly rows: {
+    <R>(tx: Tx, query: KnexSelect<R>, options?: RowOptionsOf<D>): Promise<LockedRows<R>>
+    <R extends object = Row>(tx: Tx, query: RowQuery, options?: RowOptionsOf<D>): Promise<LockedRows<R>>
+  }
+}
+
+export interface KnexLocksOptions<D extends KnexDialectName> extends LocksOptions<D>, KnexSessionOptions {}
+
+/** The databases that a driver below Knex reaches. */
+const dialects: Readonly<Record<KnexKind, readonly KnexDialectName[]>> = {
+  pg: ['postgres'],
+  mysql2: ['mysql', 'mariadb'],
+  'better-sqlite3': ['sqlite'],
+}
+
+/** Locks on the database that Knex reaches through `pg`, `mysql2` or `better-sqlite3`. */
+export function createLocks<K extends KnexInstance, D extends KnexDialectName = KnexDialectName>(
+  knex: K,
+  options?: KnexLocksOptions<D>,
+): KnexLocks<TransactionOf<K>, D> {
+  const { kind, sessions } = wayOf(knex, options)
+  const way = { dialects: dialects[kind] as readonly D[], sessions, selectOf }
+  return joinOrm(way, options) as unknown as KnexLocks<TransactionOf<K>, D>
+}
+
+/** A builder of Knex's is an object, and a transaction or an instance of Knex is a function. */
+function selectOf(query: unknown): OrmSelect | undefined {
+  if (typeof query !== 'object' || query === null || !('toSQL' in query) || !('then' in query))
+    return undefined
+  const select = query as KnexSelect<Row>
+  const compiled = select.toSQL()
+  if (compiled.method === 'first' || compiled.method === 'raw') throw noList(compiled.method)
+  const { sql, bindings } = compiled.toNative()
+  const run = async (): Promise<readonly Row[]> => {
+    const rows: unknown = await select
+    // what the application makes of Knex's answers is its own affair
+    if (!Array.isArray(rows)) throw noList('postProcessResponse')
+    return rows as readonly Row[]
+  }
+  return { sql, params: bindings, run }
+}
+
+function noList(what: string): LockUsageError {
+  return new LockUsageError(
+    'query',
+    `does not give a list of rows, because of ${what}: use a SELECT of Knex's, with limit(1) for one row`,
+  )
+}

@@ -1,0 +1,60 @@
+import { integer, pgTable } from 'drizzle-orm/pg-core'
+import type { NodePgDatabase } from 'drizzle-orm/node-postgres'
+import type { Knex } from 'knex'
+import type pg from 'pg'
+import { expectTypeOf, test } from 'vitest'
+
+import { createLocks as drizzle } from '../../src/entries/drizzle.ts'
+import { createLocks as knex, type KnexLocks, type LockedRows } from '../../src/entries/knex.ts'
+
+interface Account {
+  readonly id: number
+  readonly balance: number
+}
+
+const account = pgTable('account', { id: integer().primaryKey(), balance: integer().notNull() })
+
+/** Never called: what is tested is that they compile. */
+const calls = {
+  knex: (db: Knex) => knex(db),
+  'knex, told': (db: Knex) => knex(db, { dialect: 'postgres' }),
+  'rows of knex': (db: Knex) => {
+    const locks = knex(db)
+    return locks.transaction((tx) => locks.rows(tx, tx<Account>('account').where({ id: 1 })))
+  },
+  'columns of knex': (db: Knex) => {
+    const locks = knex(db, { dialect: 'postgres' })
+    return locks.transaction((tx) =>
+      locks.rows(tx, tx<Account>('account').select('id').where({ id: 1 }), { wait: 'skip' }),
+    )
+  },
+  'rows of drizzle': (db: NodePgDatabase & { $client: pg.Pool }) => {
+    const locks = drizzle(db)
+    return locks.transaction((tx) => locks.rows(tx, tx.select().from(account), { wait: 'skip' }))
+  },
+}
+
+test("the work is given the ORM's own transaction, and rows are those of its queries", () => {
+  expectTypeOf(calls.knex).returns.toEqualTypeOf<
+    KnexLocks<Knex.Transaction, 'postgres' | 'mysql' | 'mariadb' | 'sqlite'>
+  >()
+  expectTypeOf(calls['knex, told']).returns.toEqualTypeOf<KnexLocks<Knex.Transaction, 'postgres'>>()
+  expectTypeOf(calls['rows of knex']).returns.resolves.toEqualTypeOf<LockedRows<Account>>()
+  expectTypeOf(calls['columns of knex']).returns.resolves.toEqualTypeOf<LockedRows<Pick<Account, 'id'>>>()
+  expectTypeOf(calls['rows of drizzle']).returns.resolves.toEqualTypeOf<
+    LockedRows<{ id: number; balance: number }>
+  >()
+})
+
+/** Never called, either. */
+const refused = {
+  'one row is no list': (locks: KnexLocks<Knex.Transaction, 'postgres'>, tx: Knex.Transaction) =>
+    // @ts-expect-error first
+    locks.rows(tx, tx<Account>('account').first()),
+  // @ts-expect-error no driver of Knex's that Holdfast knows speaks to DuckDB
+  'a database out of reach': (db: Knex) => knex(db, { dialect: 'duckdb' }),
+}
+
+test('what gives no list, and a database that Knex does not reach, do not compile', () => {
+  expectTypeOf(refused).toBeObject()
+})
