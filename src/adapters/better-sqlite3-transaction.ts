@@ -1,7 +1,8 @@
 import { LockUsageError } from '../core/errors.ts'
 import type { Witness } from '../core/session.ts'
 import { noteFailure } from './note-failure.ts'
-import { endedByWork, nothingToCommit } from './transaction-end.ts'
+import { untilQuiet } from './quiet.ts'
+import { endedByWork, floatingFailure, nothingToCommit } from './transaction-end.ts'
 
 /** What tells whether a handle has a transaction open. */
 export interface TransactionHandle {
@@ -22,6 +23,9 @@ export class SqliteTransaction implements Witness {
   #isOpen = false
   #hasEnded = false
   #isOver = false
+  #hasReturned = false
+  /** What has failed since the work returned. */
+  #late: unknown
   #failure: unknown
   #failures: unknown[] | undefined
 
@@ -37,7 +41,15 @@ export class SqliteTransaction implements Witness {
     this.#isOpen = true
     this.#failures = undefined
     this.#hasEnded = false
+    this.#hasReturned = false
+    this.#late = undefined
     this.#failure = undefined
+  }
+
+  /** Nothing is under way when the work has returned; but a function that it has not awaited may go on by itself. */
+  untilIdle(): Promise<void> {
+    this.#hasReturned = true
+    return untilQuiet()
   }
 
   /** Refuses every further call of the work, and ends what it still reads. */
@@ -57,7 +69,7 @@ export class SqliteTransaction implements Witness {
   /** Makes a call of the work, if its transaction is still there. Before the first one, Holdfast looks at the handle. */
   callByWork<T>(call: () => T): T {
     if (this.#hasEnded) throw ended()
-    return this.call(call)
+    return this.#hasReturned ? this.#callLate(call) : this.call(call)
   }
 
   /** The same for a function of the work's own: what that throws need not come from a statement. */
@@ -75,6 +87,7 @@ export class SqliteTransaction implements Witness {
   /** Rejects what is to be committed and is gone. */
   mustBeThere(): void {
     if (!this.#handle.inTransaction) throw this.#whyGone()
+    if (this.#late !== undefined) throw floatingFailure(this.#late)
   }
 
   keep(iterator: Iterating): void {
@@ -84,6 +97,15 @@ export class SqliteTransaction implements Witness {
 
   forget(iterator: Iterating): void {
     this.#iterators?.delete(iterator)
+  }
+
+  #callLate<T>(call: () => T): T {
+    try {
+      return this.call(call)
+    } catch (error) {
+      this.#late ??= error
+      throw error
+    }
   }
 
   /** The error that ends the transaction is the one to blame, not one that came before it. */

@@ -73,6 +73,7 @@ interface Statements<Database> extends Pick<
   Session<Database>,
   'tx' | 'run' | 'begin' | 'commit' | 'rollback'
 > {
+  readonly untilIdle: NonNullable<Session['untilIdle']>
   readonly witness: Witness
   /** The session is given back. */
   readonly end: () => void
@@ -80,11 +81,11 @@ interface Statements<Database> extends Pick<
 
 /** Field by field: one is made for each transaction, and to copy an object takes longer than to make it. */
 function sessionOf<Database>(
-  { tx, run, begin, commit, rollback, witness }: Statements<Database>,
+  { tx, run, begin, commit, rollback, untilIdle, witness }: Statements<Database>,
   release: Session['release'],
   destroy: Session['destroy'],
 ): Session<Database> {
-  return { tx, run, begin, commit, rollback, witness, release, destroy }
+  return { tx, run, begin, commit, rollback, untilIdle, witness, release, destroy }
 }
 
 function statementsOn<Database extends SqliteDatabase>(database: Database): Statements<Database> {
@@ -122,6 +123,7 @@ function statementsOn<Database extends SqliteDatabase>(database: Database): Stat
       send('COMMIT')
     },
     rollback,
+    untilIdle: () => transaction.untilIdle(),
     witness: transaction,
     end: () => transaction.end(),
   }

@@ -10,9 +10,15 @@ const consequence = /TransactionContext Error: Current transaction is aborted/
 export class Blame implements Witness {
   error: unknown
   failures: unknown[] = []
+  /** The work has returned: it hears of no error any more. */
+  hasReturned = false
+  /** The first of its own since then. */
+  late: unknown
 
   forget(): void {
     this.error = undefined
+    this.hasReturned = false
+    this.late = undefined
     this.failures = []
   }
 
@@ -20,6 +26,12 @@ export class Blame implements Witness {
     noteFailure(this.failures, error)
     if (isOfDatabase(error) && !harmless.test(error.message) && !consequence.test(error.message))
       this.error ??= error
+  }
+
+  /** As `explain`, of a call of the work. */
+  explainToWork(error: unknown, others: () => Promise<unknown>): Promise<unknown> {
+    if (this.hasReturned) this.late ??= error
+    return this.explain(error, others)
   }
 
   /**

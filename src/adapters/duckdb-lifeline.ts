@@ -1,5 +1,5 @@
 import { LockUsageError } from '../core/errors.ts'
-import type { Witness } from '../core/session.ts'
+import type { Session, Witness } from '../core/session.ts'
 import { Blame } from './duckdb-blame.ts'
 import { Running } from './duckdb-running.ts'
 import { viewOf, type Guard } from './duckdb-view.ts'
@@ -22,7 +22,8 @@ export interface Lifeline<Connection> {
   readonly tx: Connection
   /** A transaction has begun: its work may make calls. */
   readonly enter: () => void
-  /** Takes no more calls of the work, and waits for those that run. Gives the error of the first that fails. */
+  readonly untilIdle: NonNullable<Session['untilIdle']>
+  /** Takes no more calls of the work, and waits for those that run. Gives the first error since the work has returned. */
   readonly settle: () => Promise<unknown>
   /** Takes no more calls of the work, and interrupts those that run. */
   readonly halt: () => Promise<void>
@@ -39,11 +40,14 @@ export function lifeline<Connection extends Endable>(connection: Connection): Li
   const running = new Running()
   const guilty = new Blame()
   let isOpen = false
-  let isEnding = false
   const guard = guardOf({ running, guilty, isOpen: () => isOpen })
+  const returned = (): void => {
+    guilty.hasReturned = true
+    running.own()
+  }
   const leave = (): void => {
     isOpen = false
-    running.own()
+    returned()
   }
   return {
     tx: viewOf(connection, guard),
@@ -51,9 +55,13 @@ export function lifeline<Connection extends Endable>(connection: Connection): Li
       guilty.forget()
       isOpen = true
     },
+    untilIdle: () => {
+      returned()
+      return running.size === 0 ? undefined : running.untilNone()
+    },
     settle: () => {
       leave()
-      return running.untilNone()
+      return running.untilNone().then(() => guilty.late)
     },
     halt: () => {
       leave()
@@ -61,9 +69,26 @@ export function lifeline<Connection extends Endable>(connection: Connection): Li
     },
     witness: guilty,
     failure: () => guilty.error,
+    ...ownCalls(connection, { running, guilty, leave }),
+  }
+}
+
+interface Own {
+  readonly running: Running
+  readonly guilty: Blame
+  readonly leave: () => void
+}
+
+function ownCalls(
+  connection: Endable,
+  { running, guilty, leave }: Own,
+): Pick<Lifeline<unknown>, 'use' | 'end'> {
+  const others = (): Promise<unknown> => running.settled()
+  let isEnding = false
+  return {
     use: async (call) => {
       if (isEnding) throw ended()
-      return guard.track(call())
+      return running.add(call(), (error) => guilty.explain(error, others))
     },
     end: async () => {
       if (isEnding) return
@@ -83,7 +108,7 @@ interface State {
 
 function guardOf({ running, guilty, isOpen }: State): Guard {
   return {
-    track: (result) => running.add(result, (error) => guilty.explain(error, () => running.settled())),
+    track: (result) => running.add(result, (error) => guilty.explainToWork(error, () => running.settled())),
     note: (error) => guilty.note(error),
     mayCall: () => {
       if (!isOpen()) throw ended()

@@ -33,15 +33,12 @@ export class Running {
     return Promise.allSettled(this.#told.keys())
   }
 
-  /** Gives the first error. A call of Holdfast's own may consist of several, each sent when the one before is over. */
-  async untilNone(): Promise<unknown> {
-    let failed: PromiseRejectedResult | undefined
+  /** What follows from a call is sent when that is over, and waited for as well. */
+  async untilNone(): Promise<void> {
     while (this.size > 0) {
-      const results = await this.settled()
-      failed ??= results.find((result) => result.status === 'rejected')
+      await this.settled()
       await nextRound()
     }
-    return failed?.reason
   }
 
   /** An interrupt that comes before a statement has begun is lost, so it is repeated. */

@@ -49,7 +49,7 @@ export function sessions<Connection extends DuckdbConnection>(
 
 function sessionOf<Connection extends DuckdbConnection>(connection: Connection): Session<Connection> {
   let hasBegun = false
-  const { tx, use, end, enter, settle, halt, failure, witness } = lifeline(connection)
+  const { tx, use, end, enter, untilIdle, settle, halt, failure, witness } = lifeline(connection)
   const send = (sql: string, params: readonly Value[] = []): Promise<readonly Row[]> =>
     query(connection, { sql, params }, use)
   const rollback = async (): Promise<void> => {
@@ -80,6 +80,7 @@ function sessionOf<Connection extends DuckdbConnection>(connection: Connection):
       await send('COMMIT')
     },
     rollback,
+    untilIdle,
     witness,
     release: end,
     destroy: end,

@@ -1,4 +1,5 @@
 import type { Row } from '../core/statement.ts'
+import { Flight } from './flight.ts'
 import { rawQuery, type KyselyConnection, type KyselyQuery, type KyselyResult } from './kysely-connection.ts'
 import type { DriverTraits } from './traits.ts'
 import { hasEnded, TransactionBody } from './transaction-body.ts'
@@ -12,8 +13,8 @@ export interface WatchedConnection {
   readonly cutStreams: () => Promise<void>
   /** Whether there was one. Who has left it keeps Kysely's turn on the connection for ever. */
   readonly hasCut: () => boolean
-  /** Waits for what the work has sent past Kysely, which lines up only what goes through its executors. */
-  readonly answered: () => Promise<unknown> | undefined
+  /** What is under way, also past Kysely, which lines up only what goes through its executors. */
+  readonly running: Flight
   readonly isWatched: () => boolean
   readonly unwatch: () => void
 }
@@ -32,11 +33,11 @@ export function watchConnection(connection: KyselyConnection, driver: DriverTrai
   const say = async (text: string): Promise<readonly Row[]> =>
     (await execute(rawQuery(text, []))).rows as readonly Row[]
   const ask = async (): Promise<void> => body.told(await driver.isInTransaction(say))
-  const running = new Set<Promise<unknown>>()
+  const running = new Flight()
   const unwatch = [replace(connection, 'executeQuery', watchedExecute({ body, execute, ask, running }))]
   if (connection.streamQuery !== undefined) {
     const stream = connection.streamQuery.bind(connection)
-    unwatch.push(replace(connection, 'streamQuery', watchedStream({ body, stream, ask }, open)))
+    unwatch.push(replace(connection, 'streamQuery', watchedStream({ body, stream, ask, running }, open)))
   }
   return {
     body,
@@ -48,7 +49,7 @@ export function watchConnection(connection: KyselyConnection, driver: DriverTrai
       for (const stream of left) await stream.return?.()
     },
     hasCut: () => hasCut,
-    answered: () => (running.size === 0 ? undefined : Promise.allSettled(running)),
+    running,
     isWatched: () => isWatched,
     unwatch: () => {
       isWatched = false
@@ -60,12 +61,11 @@ export function watchConnection(connection: KyselyConnection, driver: DriverTrai
 interface Watching {
   readonly body: TransactionBody
   readonly ask: () => Promise<void>
+  readonly running: Flight
 }
 
 interface Executing extends Watching {
   readonly execute: Execute
-  /** What has not been answered yet. */
-  readonly running: Set<Promise<unknown>>
 }
 
 function watchedExecute({ body, execute, ask, running }: Executing): Execute {
@@ -73,15 +73,15 @@ function watchedExecute({ body, execute, ask, running }: Executing): Execute {
     const refusal = refusalOf(body, query)
     if (refusal !== undefined) return Promise.reject(refusal)
     const answer = execute(query)
-    running.add(answer)
+    running.start()
     // before whoever asked: it was there first
     answer.then(
       () => {
-        running.delete(answer)
+        running.land()
         body.succeeded()
       },
       (error: unknown) => {
-        running.delete(answer)
+        running.land()
         body.failed(error, query.manner === undefined)
       },
     )
@@ -102,7 +102,7 @@ function watchedExecute({ body, execute, ask, running }: Executing): Execute {
 }
 
 function watchedStream(
-  { body, stream, ask }: Watching & { readonly stream: Stream },
+  { body, stream, ask, running }: Watching & { readonly stream: Stream },
   open: Set<AsyncIterator<KyselyResult>>,
 ): Stream {
   return async function* (query, chunkSize) {
@@ -112,6 +112,8 @@ function watchedStream(
     if (refusal !== undefined) throw refusal
     const parts = stream(query, chunkSize)
     open.add(parts)
+    // one that is left open would be waited for without end: it is cut instead
+    running.land()
     try {
       for await (const part of parts) {
         yield part
@@ -123,6 +125,7 @@ function watchedStream(
       body.failed(error, true)
       throw error
     } finally {
+      running.start()
       open.delete(parts)
     }
   }

@@ -9,7 +9,7 @@ import type { Manner } from './transaction-body.ts'
 import { sendInTurn, undoneOnError } from './transaction-start.ts'
 
 /** How a transaction is begun and ended on a connection of Kysely's. */
-export type TransactionControl = Pick<Session, 'begin' | 'commit' | 'rollback' | 'stored'>
+export type TransactionControl = Pick<Session, 'begin' | 'commit' | 'rollback' | 'stored' | 'untilIdle'>
 
 type Send = (text: string, manner: Manner) => Promise<readonly Row[]>
 
@@ -31,9 +31,13 @@ export interface ControlParts {
 export function transactionControl(connection: KyselyConnection, parts: ControlParts): TransactionControl {
   const { begin, commit, rollback } =
     connection.beginTransaction === undefined ? byStatements(parts) : byMethods(connection, parts)
-  const { body, cutStreams, answered } = parts.watched
+  const { body, cutStreams, running } = parts.watched
   return {
     stored: () => body.stored,
+    untilIdle: () => {
+      body.returned()
+      return running.untilNone()
+    },
     begin: async (start) => {
       const rows = await begin(start)
       body.begin()
@@ -44,7 +48,7 @@ export function transactionControl(connection: KyselyConnection, parts: ControlP
       await cutStreams()
       if (parts.watched.hasCut()) throw leftOpen()
       await parts.settle()
-      const rest = answered()
+      const rest = running.untilNone()
       if (rest !== undefined) await rest
       await commit()
       body.over()

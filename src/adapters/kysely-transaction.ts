@@ -1,5 +1,6 @@
 import { noteDerived } from '../core/derived.ts'
 import { LockUsageError } from '../core/errors.ts'
+import type { Flight } from './flight.ts'
 import type { ConnectionProvider, KyselyInstance, KyselyPluginLike, Pinned } from './kysely-connection.ts'
 import { hasEnded } from './transaction-body.ts'
 import { checked, checkedView, refusedEnding, viewOf, type Method } from './transaction-view.ts'
@@ -26,6 +27,8 @@ const deriving = new Set<PropertyKey>(['withPlugin', 'withoutPlugins', 'withSche
 export interface TransactionPlace extends Pick<Pinned, 'db' | 'connection'> {
   /** Whether the connection is still lent to the transaction. */
   readonly isLent: () => boolean
+  /** Told of each query as soon as it is asked for: it reaches the connection later. */
+  readonly running: Flight
 }
 
 /**
@@ -36,7 +39,7 @@ export interface TransactionPlace extends Pick<Pinned, 'db' | 'connection'> {
  * somebody else has the connection then.
  */
 export function asTransaction<Trx>(
-  { db, connection, isLent }: TransactionPlace,
+  { db, connection, isLent, running }: TransactionPlace,
   plugin: TransactionPlugin,
 ): Trx {
   const lent = checkedView(connection, () => {
@@ -44,8 +47,13 @@ export function asTransaction<Trx>(
   })
   const executor = db.getExecutor()
   const provider: ConnectionProvider = {
-    provideConnection: (work, ...rest) =>
-      plugin.isOpen() ? executor.provideConnection(() => work(lent), ...rest) : Promise.reject(hasEnded()),
+    provideConnection: (work, ...rest) => {
+      if (!plugin.isOpen()) return Promise.reject(hasEnded())
+      const turn = executor.provideConnection(() => work(lent), ...rest)
+      running.start()
+      turn.then(running.land, running.land)
+      return turn
+    },
   }
   const own = executor.withConnectionProvider(provider as never).withPlugin(plugin as never)
   return viewOfTransaction(instanceOn(own, db), plugin) as Trx

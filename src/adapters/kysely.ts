@@ -81,6 +81,7 @@ async function sessionOf<Trx>(pinned: Pinned, options: KyselySessionOptions): Pr
     rollback: own.rollback,
     witness: watched.body,
     ...(own.stored && { stored: own.stored }),
+    ...(own.untilIdle && { untilIdle: own.untilIdle }),
     release: () => (restore.length === 0 ? giveBack() : runAll(restore).then(giveBack)),
     destroy: async (why) => {
       isOver = true
@@ -131,7 +132,7 @@ function transactionsOn<Trx>(
   const { body } = watched
   return {
     tx: asTransaction<Trx>(
-      { db, connection, isLent: watched.isWatched },
+      { db, connection, isLent: watched.isWatched, running: watched.running },
       whileOpen(() => body.isOpen, plugin),
     ),
     run: async (statement) => {

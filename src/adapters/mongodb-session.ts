@@ -56,6 +56,8 @@ export class OneSession<S extends MongodbSession, D extends MongodbDatabase<S>> 
   /** From the beginning of a transaction until its end is known, what is run is a part of it. */
   #isOpen = false
   #isCommitSent = false
+  /** How many operations had ended without an answer when the work returned. */
+  #unansweredBefore: number | undefined
   #isDestroyed = false
 
   constructor(source: Source<S, D>) {
@@ -83,11 +85,17 @@ export class OneSession<S extends MongodbSession, D extends MongodbDatabase<S>> 
     this.#session.startTransaction(majority)
     this.#isOpen = true
     this.#isCommitSent = false
+    this.#unansweredBefore = undefined
     this.#lend()
     if (trust.isKept && !habits.beginsAlone) return [] // the first operation begins it
     const rows = await this.run(asking)
     if (trust.isLost) this.#lend()
     return rows
+  }
+
+  untilIdle = (): Promise<void> | undefined => {
+    this.#unansweredBefore ??= Math.max(0, this.#traffic.unanswered)
+    return this.#traffic.isBusy && !this.#isMiscounted ? this.#untilNoTraffic() : undefined
   }
 
   commit = async (): Promise<void> => {
@@ -123,19 +131,23 @@ export class OneSession<S extends MongodbSession, D extends MongodbDatabase<S>> 
     if (isHeard) await endsIn(graceMs, ended)
   }
 
-  /** Waits for what the work has left under way, and lets nothing more through. */
-  async #settle(): Promise<void> {
-    if (this.#isMiscounted) throw miscounted()
+  async #untilNoTraffic(): Promise<void> {
     const deadline = deadlineIn(transactionLifeMs)
-    const unansweredBefore = Math.max(0, this.#traffic.unanswered)
     while (this.#traffic.isBusy && (await this.#traffic.isOverIn(deadline.remainingMs()))) {
       await nextRound() // who has heard the answer may go on
     }
+  }
+
+  /** Waits for what the work has left under way, and lets nothing more through. */
+  async #settle(): Promise<void> {
+    if (this.#isMiscounted) throw miscounted()
+    await this.untilIdle()
     this.#lent.end()
     this.#learn()
     if (this.#lent.misuse !== undefined) throw this.#lent.misuse
     if (this.#isMiscounted) throw miscounted()
-    const isLost = this.#traffic.isBusy || this.#traffic.unanswered > unansweredBefore || this.#isDirty
+    const isLost =
+      this.#traffic.isBusy || this.#traffic.unanswered > (this.#unansweredBefore ?? 0) || this.#isDirty
     if (isLost) throw unanswered()
     if (this.#traffic.hasRacedToBegin) throw begunTwice()
     // The server has ended it and would say so with a label that asks for another try, however often it is tried.

@@ -1,3 +1,5 @@
+import { setImmediate as nextRound } from 'node:timers/promises'
+
 import { LockUsageError } from '../core/errors.ts'
 import { fateWords } from './mysql2-words.ts'
 import { fateBy } from './statement-fate.ts'
@@ -57,6 +59,7 @@ export class Line {
   #manner: Manner | undefined
   #running: Waiting | undefined
   #waiting: Waiting[] = []
+  #onIdle: (() => void) | undefined
 
   constructor(core: CoreConnection) {
     this.#core = core
@@ -99,6 +102,26 @@ export class Line {
     if (this.body.end !== undefined) throw this.body.end
   }
 
+  /** Until nothing of the work is under way, and nothing has followed from the last of it. */
+  untilIdle(): Promise<void> | undefined {
+    this.body.returned()
+    return this.#isBusy ? this.#untilIdle() : undefined
+  }
+
+  get #isBusy(): boolean {
+    return this.#running !== undefined || this.#waiting.length > 0
+  }
+
+  async #untilIdle(): Promise<void> {
+    while (this.#isBusy) {
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve
+      })
+      // whoever waited for the last one sends the next one now
+      await nextRound()
+    }
+  }
+
   /** Refuses what has not been sent yet. */
   drop(why: Error): void {
     const dropped = this.#waiting
@@ -112,6 +135,14 @@ export class Line {
     this.#running = undefined
     if (running !== undefined) refuse(running.command, why)
     this.drop(why)
+    this.#onIdle?.()
+  }
+
+  /** The command that runs has been told. */
+  #end(why: Error): void {
+    this.#running = undefined
+    this.drop(why)
+    this.#onIdle?.()
   }
 
   #take(command: Command): Command {
@@ -135,7 +166,7 @@ export class Line {
   #next(): void {
     if (this.#running !== undefined || this.#isAsking) return
     const [next] = this.#waiting
-    if (next === undefined) return
+    if (next === undefined) return this.#onIdle?.()
     if (this.body.end === undefined && this.body.asksBefore(next.manner)) return this.#ask()
     this.#waiting.shift()
     const refusal = this.#refusalOf(next)
@@ -157,7 +188,7 @@ export class Line {
       error ??= why
       this.body.failed(why, isOfWork)
       // the driver's word for a connection that has ended, after which it ends no command
-      if ((why as { readonly fatal?: boolean }).fatal === true) this.drop(why)
+      if ((why as { readonly fatal?: boolean }).fatal === true) this.#end(why)
     }
     const answered = command.onResult
     if (answered === undefined) command.once('error', fail)

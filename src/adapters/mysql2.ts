@@ -68,6 +68,7 @@ function sessionOf<Connection extends Mysql2Connection>(
   return {
     tx: transactionView(own, () => isLent),
     ...statementsOn(line, () => isLent),
+    untilIdle: () => line.untilIdle(),
     release: () => {
       loss.stop()
       giveBack()

@@ -1,4 +1,12 @@
-import { failQuery, isSubmittable, textOf, type QueryArguments, type Submittable } from './pg-query.ts'
+import { Flight } from './flight.ts'
+import {
+  calledWhenAnswered,
+  failQuery,
+  isSubmittable,
+  textOf,
+  type QueryArguments,
+  type Submittable,
+} from './pg-query.ts'
 import type { Spelling } from './sql-text.ts'
 import { fateBy, rollbackOfAll } from './statement-fate.ts'
 import { TransactionBody, type BodyTraits } from './transaction-body.ts'
@@ -49,6 +57,7 @@ export class PgBody<Client extends BodyClient> {
   readonly #client: Client
   #cursors: Submittable[] | undefined
   #isStopped = false
+  readonly #flight = new Flight()
   /** The transactions that the server has begun and ended since ours began, with ours. */
   #begun = 0
   #ended = 0
@@ -71,6 +80,11 @@ export class PgBody<Client extends BodyClient> {
     this.state.begin()
     this.#begun = 0
     this.#ended = 0
+  }
+
+  untilIdle(): Promise<void> | undefined {
+    this.state.returned()
+    return this.#flight.untilNone()
   }
 
   /** What the work has sent is still answered, and decides about COMMIT. */
@@ -117,8 +131,26 @@ export class PgBody<Client extends BodyClient> {
     const [config] = args
     const refusal = this.state.closed ?? this.state.refusal(textOf(config))
     if (refusal !== undefined) return failQuery(args, refusal, this.#client.connection)
-    if (isSubmittable(config)) (this.#cursors ??= []).push(config)
-    return this.#client.query(...args)
+    if (isSubmittable(config)) {
+      ;(this.#cursors ??= []).push(config)
+      return this.#client.query(...args)
+    }
+    return this.#send(args)
+  }
+
+  #send(args: QueryArguments): unknown {
+    const { land } = this.#flight
+    const calling = calledWhenAnswered(args, land)
+    if (calling !== undefined) {
+      this.#flight.start()
+      return this.#client.query(...calling)
+    }
+    const answer = this.#client.query(...args)
+    if (answer instanceof Promise) {
+      this.#flight.start()
+      answer.then(land, land)
+    }
+    return answer
   }
 
   readonly #mustBeOpen = (): void => {
@@ -126,7 +158,9 @@ export class PgBody<Client extends BodyClient> {
     if (closed !== undefined) throw closed
   }
 
-  readonly #failed = (error: Error): void => this.state.failed(error, true)
+  /** While nothing of the work is under way, it is a statement of our own that has failed. */
+  readonly #failed = (error: Error): void =>
+    this.state.failed(error, this.#flight.isBusy || this.#cursors !== undefined)
 
   readonly #completed = ({ text }: { readonly text: string }): void => {
     if (text === 'BEGIN' || text === 'START TRANSACTION') this.#begun += 1

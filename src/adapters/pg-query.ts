@@ -24,6 +24,21 @@ export function textOf(config: unknown): string {
   return typeof text === 'string' ? text : ''
 }
 
+/** The same query, which calls `tell` before its callback. Undefined where it has none. */
+export function calledWhenAnswered(
+  [config, values, last]: QueryArguments,
+  tell: () => void,
+): QueryArguments | undefined {
+  const told = (callback: Callback): Callback => {
+    return (...answer) => {
+      tell()
+      callback(...answer)
+    }
+  }
+  if (typeof values === 'function') return [config, told(values as Callback)]
+  return typeof last === 'function' ? [config, values, told(last as Callback)] : undefined
+}
+
 /** Tells whoever sent a query of its error, in the way in which they would hear of it. */
 export function failQuery(
   [config, values, last]: QueryArguments,

@@ -93,6 +93,7 @@ function sessionOf<Client extends PgClient>(client: Client, { names, pipeline }:
     commit,
     rollback,
     stored,
+    untilIdle: () => body.untilIdle(),
     release: () => {
       body.stop()
       client.release()

@@ -38,7 +38,7 @@ export function mannerOf({ sql, answers }: SqlStatement): Manner {
 export class TransactionBody implements Witness {
   /** The database may have ended the transaction: an error, or what the work has sent, can have done it. */
   isInDoubt = false
-  #stage: 'none' | 'open' | 'ending' = 'none'
+  #stage: 'none' | 'open' | 'returned' | 'ending' = 'none'
   /** The statement that runs may commit. */
   #isUnsure = false
   /** One that may commit was sent since the database was last known to have the transaction. */
@@ -56,7 +56,7 @@ export class TransactionBody implements Witness {
   }
 
   get isOpen(): boolean {
-    return this.#stage === 'open'
+    return this.#stage === 'open' || this.#stage === 'returned'
   }
 
   get failures(): readonly unknown[] {
@@ -81,9 +81,14 @@ export class TransactionBody implements Witness {
     this.#stored = undefined
   }
 
-  /** The work has returned or thrown. What it has started still counts; nothing else is taken. */
+  /** The work has returned: what fails from now on, nobody waits for. What follows from it is still taken. */
+  returned(): void {
+    if (this.#stage === 'open') this.#stage = 'returned'
+  }
+
+  /** What the work has started still counts; nothing else is taken. */
   close(): void {
-    if (this.#stage === 'open') this.#stage = 'ending'
+    if (this.isOpen) this.#stage = 'ending'
   }
 
   /** What it has started does not count either. */
@@ -100,7 +105,7 @@ export class TransactionBody implements Witness {
 
   /** Why nothing more of the work is taken. */
   get closed(): Ended | undefined {
-    return this.#stage === 'open' ? this.#end : hasEnded()
+    return this.isOpen ? this.#end : hasEnded()
   }
 
   /** Why there is nothing to commit, or nothing that may be. */
@@ -142,7 +147,7 @@ export class TransactionBody implements Witness {
       error.cause ??= this.#failure
     this.#failure = isEndedByErrors ? error : (this.#failure ?? error)
     if (isEndedByErrors) this.isInDoubt = true
-    if (isOfWork && this.#stage === 'ending') this.#end ??= notAwaited(error)
+    if (isOfWork && this.#stage !== 'open') this.#end ??= notAwaited(error)
   }
 
   /** Whether the database has to be asked before a rollback, which undoes nothing of what was committed before. */

@@ -57,6 +57,12 @@ export interface Session<Tx = unknown> {
    * rejects, unless nothing has been sent yet. Absent unless whoever made the sessions has asked for it.
    */
   readonly ride?: (start?: TransactionStart) => Promise<readonly Row[]>
+  /**
+   * The work has returned: what fails from now on, nobody waits for, and `commit` rejects. Waits until nothing of the work
+   * is under way, and nothing more has followed from what was: a function that nobody waits for sends its next statement
+   * when the one before is answered. Undefined where there is nothing to wait for. Absent where `commit` does the same.
+   */
+  readonly untilIdle?: () => Promise<void> | undefined
   /** Rejects where the database has rolled back before; `cause` is then the first error since the beginning. */
   commit: () => Promise<void>
   /** Is no error where there is nothing to roll back. */

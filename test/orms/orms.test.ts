@@ -110,6 +110,36 @@ function specs(context: OrmContext): void {
     expect(await app.select(3)).toEqual([])
   })
 
+  test('a function of several statements that the work does not wait for is stored as a whole', async () => {
+    const { app, orm } = context
+    const nests = orm.nesting(context.name) === 'asynchronous'
+    await app.locks.transaction(async (tx) => {
+      const transfer = async (): Promise<void> => {
+        await app.update(tx, { id: 1, balance: 50 })
+        if (nests) await app.nest(tx, async (inner) => void (await app.update(inner, { id: 1, balance: 70 })))
+        await app.select(1, tx)
+        await app.update(tx, { id: 2, balance: 130 })
+      }
+      void transfer()
+    })
+    expect([...(await app.select(1)), ...(await app.select(2))]).toEqual([
+      { id: 1, balance: nests ? 70 : 50 },
+      { id: 2, balance: 130 },
+    ])
+  })
+
+  test('nor is a part of it where one of them fails', async () => {
+    const { app } = context
+    const call = app.locks.transaction(async (tx) => {
+      const add = async (): Promise<void> => {
+        for (const id of [3, 4, 4]) await app.insert(tx, { id, balance: 1 })
+      }
+      void caught(add())
+    })
+    expect(await caught(call)).toBeInstanceOf(LockUsageError)
+    expect([...(await app.select(3)), ...(await app.select(4))]).toEqual([])
+  })
+
   test('work that throws leaves the pool usable and clean', async () => {
     const { app } = context
     for (let count = 0; count < 12; count += 1) {

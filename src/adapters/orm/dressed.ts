@@ -1,4 +1,5 @@
 import type { Session, Sessions } from '../../core/session.ts'
+import { untilQuiet } from '../quiet.ts'
 
 /** How an ORM is put on top of a driver's connection. */
 export interface Dress<Connection, Tx> {
@@ -31,11 +32,11 @@ async function dressedSession<Connection, Tx>(
   const tx = await onTop(session, dress)
   const commit = (): Promise<void> => dress.untilIdle(tx).then(() => session.commit())
   const { off } = dress
-  if (off === undefined) return { ...session, tx, commit }
+  const own = { tx, commit, untilIdle: () => untilIdle(session) }
+  if (off === undefined) return { ...session, ...own }
   return {
     ...session,
-    tx,
-    commit,
+    ...own,
     release: () => {
       off(tx)
       return session.release()
@@ -57,4 +58,11 @@ async function onTop<Connection, Tx>(
     await session.release()
     throw error
   }
+}
+
+/** An ORM sends a statement some steps after it was asked for it. */
+async function untilIdle({ untilIdle: ofDriver }: Session): Promise<void> {
+  await ofDriver?.()
+  await untilQuiet()
+  await ofDriver?.()
 }

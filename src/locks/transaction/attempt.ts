@@ -15,7 +15,7 @@ import { takeTurn } from '../lane.ts'
 import { inGrace, NoAnswerError, within, type LimitTerms } from '../limit.ts'
 import type { TransactionOptions } from './options.ts'
 import { isOfTransaction, WorkError } from './own-error.ts'
-import { untilNoParts } from './part.ts'
+import { untilIdle } from './part.ts'
 import { openSession, type OpeningLimits } from '../open-session.ts'
 import type { Opening } from '../named/opening.ts'
 import type { OpenTransaction, Port, Server } from '../port.ts'
@@ -158,8 +158,9 @@ async function fromBeginToCommit<Tx, T>(
   let result: T
   try {
     result = await unlessAborted(open, runWork(open, job, begun))
-    // what the work did not wait for must not be done in the next transaction of the connection
-    if (open.parts !== undefined) await unlessAborted(open, untilNoParts(open))
+    // what the work did not wait for is stored as a whole, and is not done in the connection's next transaction
+    const idle = untilIdleInTime(open, job)
+    if (idle !== undefined) await idle
   } catch (error) {
     const reason = open.isAtWork && !isOfTransaction(open, error) ? new WorkError(error) : error
     throw await rolledBack(open, reason)
@@ -183,6 +184,16 @@ function unlessAborted<Tx, T>({ signal, doubt }: OpenTransaction<Tx>, work: Prom
 /** What belongs to the beginning: it has to be answered when the wait for the lock that comes with it is over. */
 function inTime<Tx, T, R>(open: OpenTransaction<Tx>, job: Job<Tx, T>, work: Promise<R>): Promise<R> {
   return within(beginLimit(job), work, open.doubt)
+}
+
+/** A function that nobody waits for may go on for ever. */
+function untilIdleInTime<Tx, T>(
+  open: OpenTransaction<Tx>,
+  { budget }: Job<Tx, T>,
+): Promise<void> | undefined {
+  const { signal, doubt } = open
+  const idle = untilIdle(open)
+  return idle && within({ signal, ms: (budget?.remainingMs() ?? Infinity) + graceMs }, idle, doubt)
 }
 
 function beginLimit<Tx, T>({ opening, options: { signal }, budget }: Job<Tx, T>): LimitTerms {
@@ -209,7 +220,11 @@ function startWork<Tx, T>(open: OpenTransaction<Tx>, job: Job<Tx, T>): Promise<T
   const { begun, session } = open
   open.isAtWork = true
   if (begun === undefined) return job.work(session.tx)
-  const working = unlessRefused(begun, () => job.work(session.tx))
+  const working = unlessRefused(
+    begun,
+    () => job.work(session.tx),
+    () => untilIdleInTime(open, job),
+  )
   // the work waits for the beginning only by its own first statement
   const unlessSilent = inTime(open, job, begun).then(
     () => working,

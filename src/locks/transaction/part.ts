@@ -1,3 +1,5 @@
+import { setImmediate as nextRound } from 'node:timers/promises'
+
 import { LockUsageError } from '../../core/errors.ts'
 import { LockContention } from '../contention.ts'
 import type { OpenTransaction } from '../port.ts'
@@ -37,12 +39,28 @@ function add<T>(
 }
 
 /**
- * Waits for the calls that the work has left under way, and for those that start meanwhile. The work has returned: what
- * fails from now on, nobody waits for.
+ * The work has returned. Waits for the calls and statements that it has left under way, and for those that follow from
+ * them: what fails from now on, nobody waits for. Undefined where there is nothing to wait for.
  */
-export async function untilNoParts(open: OpenTransaction<unknown>): Promise<void> {
-  const late = (open.late = [] as unknown[])
-  while (open.parts !== undefined && open.parts.size > 0) await Promise.allSettled(open.parts)
+export function untilIdle(open: OpenTransaction<unknown>): Promise<void> | undefined {
+  const { session, parts, doom } = open
+  const idle = session.untilIdle?.()
+  const isIdle = idle === undefined && (parts === undefined || parts.size === 0)
+  return isIdle && doom === undefined ? undefined : untilAllIdle(open, idle)
+}
+
+async function untilAllIdle(
+  open: OpenTransaction<unknown>,
+  statements: Promise<void> | undefined,
+): Promise<void> {
+  const late = (open.late ??= [])
+  if (statements !== undefined) await statements
+  while (open.parts !== undefined && open.parts.size > 0) {
+    await Promise.allSettled(open.parts)
+    // whoever waited for these goes on now
+    await nextRound()
+    await open.session.untilIdle?.()
+  }
   if (open.doom !== undefined) late.unshift(open.doom.why)
   if (late.length === 0) return
   // it is the way to wait for a lock, and no failure
