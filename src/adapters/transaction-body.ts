@@ -5,7 +5,7 @@ import { noteFailure } from './note-failure.ts'
 import { Savepoints } from './savepoints.ts'
 import type { Spelling } from './sql-text.ts'
 import { isPlain, type FateOf } from './statement-fate.ts'
-import { nothingToCommit } from './transaction-end.ts'
+import { floatingFailure, nothingToCommit } from './transaction-end.ts'
 
 /** How a database and its driver end transactions. */
 export interface BodyTraits {
@@ -147,7 +147,7 @@ export class TransactionBody implements Witness {
       error.cause ??= this.#failure
     this.#failure = isEndedByErrors ? error : (this.#failure ?? error)
     if (isEndedByErrors) this.isInDoubt = true
-    if (isOfWork && this.#stage !== 'open') this.#end ??= notAwaited(error)
+    if (isOfWork && this.#stage !== 'open') this.#end ??= floatingFailure(error)
   }
 
   /** Whether the database has to be asked before a rollback, which undoes nothing of what was committed before. */
@@ -201,15 +201,6 @@ function wouldEnd(statement: string): LockUsageError {
   return new LockUsageError(
     'tx',
     `${words} would end the transaction, or its locks, before the work is done: return to commit, throw to roll back`,
-  )
-}
-
-/** The work has returned as if all were well. */
-function notAwaited(error: unknown): LockUsageError {
-  return new LockUsageError(
-    'transaction',
-    'a statement that the work did not wait for has failed: nothing is stored. Await every statement',
-    { cause: error },
   )
 }
 

@@ -24,6 +24,7 @@ export const fixes: readonly Fix[] = [
       ['mariadb', 'mysql2'],
     ],
     changes: [
+      remove('src/adapters/mysql2.ts', 'untilIdle: () => line.untilIdle(),'),
       {
         file: 'src/adapters/mysql2.ts',
         from: "line.send('COMMIT', 'commit')",
@@ -39,6 +40,7 @@ export const fixes: readonly Fix[] = [
       ['mariadb', 'kysely'],
     ],
     changes: [
+      { file: 'src/adapters/kysely-control.ts', from: 'return running.untilNone()', to: 'return undefined' },
       remove('src/adapters/kysely-control.ts', 'await parts.settle()'),
       {
         file: 'src/adapters/kysely-control.ts',
@@ -193,7 +195,7 @@ export const fixes: readonly Fix[] = [
     ],
     changes: [
       {
-        file: 'src/locks/transaction/attempt.ts',
+        file: 'src/locks/transaction/job.ts',
         from: 'if (signal === undefined && budget === undefined) return undefined',
         to: 'return undefined',
       },
@@ -208,6 +210,7 @@ export const fixes: readonly Fix[] = [
     name: "27: DuckDB's COMMIT and ROLLBACK overtake the work's own statements",
     shownBy: [['duckdb', 'duckdb']],
     changes: [
+      { file: 'src/adapters/duckdb.ts', from: 'untilIdle,\n    witness,', to: 'witness,' },
       {
         file: 'src/adapters/duckdb.ts',
         from: 'const floating = await settle()',

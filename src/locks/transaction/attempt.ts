@@ -1,10 +1,7 @@
 import { deadlineIn, type Deadline } from '../../core/deadline.ts'
 import { UnsupportedLockError } from '../../core/errors.ts'
-import { graceMs } from '../../core/grace.ts'
-import type { Session } from '../../core/session.ts'
 import type { Row } from '../../core/statement.ts'
 import { isUnsupported } from '../../core/support.ts'
-import type { Dialect } from '../../dialects/dialect.ts'
 import type { LockTimeout } from '../../dialects/transaction.ts'
 import { untilAborted } from '../abort.ts'
 import { beginLocked, type Begun } from './begin-locked.ts'
@@ -12,35 +9,23 @@ import { unlessRefused } from './unless-refused.ts'
 import { sendCommit, settleCommit, type CommitDoubt } from './commit.ts'
 import { readFailure } from '../failure.ts'
 import { takeTurn } from '../lane.ts'
-import { inGrace, NoAnswerError, within, type LimitTerms } from '../limit.ts'
+import { inGrace, NoAnswerError, within } from '../limit.ts'
+import { beginDeadline, beginLimit, commitLimit, idleLimit, patienceOf, type Job } from './job.ts'
 import type { TransactionOptions } from './options.ts'
 import { isOfTransaction, WorkError } from './own-error.ts'
+import { openTransaction } from './open-transaction.ts'
 import { untilIdle } from './part.ts'
-import { openSession, type OpeningLimits } from '../open-session.ts'
-import type { Opening } from '../named/opening.ts'
-import type { OpenTransaction, Port, Server } from '../port.ts'
+import { openSession } from '../open-session.ts'
+import type { OpenTransaction, Server } from '../port.ts'
 import type { Scope } from './scope.ts'
 import { releaseAtEnd } from './release-at-end.ts'
-import { sessionEnd, type SessionEnd } from '../session-end.ts'
+import { sessionEnd } from '../session-end.ts'
 import { withSetting } from '../setting.ts'
-
-/** What one attempt at a transaction needs. */
-export interface Job<Tx, T> {
-  readonly port: Port<Tx>
-  readonly scope: Scope<Tx>
-  readonly candidates: readonly Dialect[]
-  readonly work: (tx: Tx) => Promise<T>
-  readonly options: TransactionOptions
-  /** Until when all of its attempts may take. */
-  readonly budget?: Deadline
-  /** The named locks that it takes as it begins. */
-  readonly opening: Opening | undefined
-}
 
 /** Runs the work once, in a transaction on a connection of its own, when it is this caller's turn. */
 export function attempt<Tx, T>(job: Job<Tx, T>): Promise<T> {
   const { lane } = job.port.sessions
-  const deadline = beginDeadline(job.opening, job.options.lockTimeoutMs)
+  const deadline = beginDeadline(job)
   return lane === undefined || job.options.access === 'read-only'
     ? inSession(job, deadline)
     : inTurn(lane(), job, deadline)
@@ -53,24 +38,6 @@ async function inTurn<Tx, T>(lane: string, job: Job<Tx, T>, deadline: Deadline):
   } finally {
     endTurn()
   }
-}
-
-/** Where BEGIN takes the lock, the wait for it is the wait for the named lock as well. */
-function beginDeadline(opening: Opening | undefined, lockTimeoutMs: number | undefined): Deadline {
-  const wait = opening?.lock.wait
-  if (wait === 'nowait') return deadlineIn(0)
-  const remainingMs = opening?.deadline.remainingMs() ?? Infinity
-  return deadlineIn(Math.min(remainingMs, lockTimeoutMs ?? Infinity))
-}
-
-/** A pool that never gives a connection would otherwise never be heard of: its last one may be the caller's own. */
-const connectionPatienceMs = 60_000
-
-function patienceOf<Tx, T>({ opening, options: { signal }, budget }: Job<Tx, T>): OpeningLimits {
-  const waitMs = Math.min(opening?.deadline.remainingMs() ?? Infinity, connectionPatienceMs)
-  const budgetMs = budget?.remainingMs() ?? Infinity
-  const isTimed = budgetMs < waitMs
-  return { signal, patienceMs: Math.min(waitMs, budgetMs), purpose: 'for a transaction', isTimed }
 }
 
 /** Whatever happens, the connection goes back clean or is destroyed. */
@@ -94,43 +61,6 @@ async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T>
   } finally {
     const ended = ending.end()
     if (ended !== undefined) await ended
-  }
-}
-
-interface Place<Tx> extends Server {
-  readonly session: Session<Tx>
-  readonly ending: SessionEnd
-}
-
-function openTransaction<Tx>(
-  { dialect, version, session, ending }: Place<Tx>,
-  { signal, isolation, access = 'read-write', lockTimeoutMs }: TransactionOptions,
-  deadline: Deadline,
-): OpenTransaction<Tx> {
-  return {
-    dialect,
-    version,
-    session,
-    signal,
-    isolation,
-    access,
-    lockTimeoutMs,
-    deadline,
-    doubt: ending.doubt,
-    isInDoubt: ending.isInDoubt,
-    giveUp: ending.giveUp,
-    begun: undefined,
-    named: new Map(),
-    joined: undefined,
-    unsure: undefined,
-    locking: undefined,
-    parts: undefined,
-    refusals: undefined,
-    late: undefined,
-    doom: undefined,
-    isAtWork: false,
-    onLeave: [],
-    atEnd: [],
   }
 }
 
@@ -187,18 +117,9 @@ function inTime<Tx, T, R>(open: OpenTransaction<Tx>, job: Job<Tx, T>, work: Prom
 }
 
 /** A function that nobody waits for may go on for ever. */
-function untilIdleInTime<Tx, T>(
-  open: OpenTransaction<Tx>,
-  { budget }: Job<Tx, T>,
-): Promise<void> | undefined {
-  const { signal, doubt } = open
+function untilIdleInTime<Tx, T>(open: OpenTransaction<Tx>, job: Job<Tx, T>): Promise<void> | undefined {
   const idle = untilIdle(open)
-  return idle && within({ signal, ms: (budget?.remainingMs() ?? Infinity) + graceMs }, idle, doubt)
-}
-
-function beginLimit<Tx, T>({ opening, options: { signal }, budget }: Job<Tx, T>): LimitTerms {
-  const waitMs = opening?.lock.wait === 'nowait' ? 0 : (opening?.deadline.remainingMs() ?? Infinity)
-  return { signal, ms: Math.min(waitMs, budget?.remainingMs() ?? Infinity) + graceMs }
+  return idle && within(idleLimit(job), idle, open.doubt)
 }
 
 function lockTimeout({ dialect }: Server, { lockTimeoutMs }: TransactionOptions): LockTimeout | undefined {
@@ -256,12 +177,6 @@ function leave<Tx>(open: OpenTransaction<Tx>, scope: Scope<Tx>): void {
   const { onLeave = [] } = open
   open.onLeave = undefined
   for (const tell of onLeave) tell()
-}
-
-/** Until the caller wants no more: what COMMIT has done by then is asked about. Absent where the caller has no limit. */
-function commitLimit<Tx, T>({ options: { signal }, budget }: Job<Tx, T>): LimitTerms | undefined {
-  if (signal === undefined && budget === undefined) return undefined
-  return { signal, ms: (budget?.remainingMs() ?? Infinity) + graceMs, outlivesSignalMs: graceMs }
 }
 
 /** Whatever the application lets its driver make of one. */

@@ -1,0 +1,57 @@
+import { deadlineIn, type Deadline } from '../../core/deadline.ts'
+import { graceMs } from '../../core/grace.ts'
+import type { Dialect } from '../../dialects/dialect.ts'
+import type { LimitTerms } from '../limit.ts'
+import type { Opening } from '../named/opening.ts'
+import type { OpeningLimits } from '../open-session.ts'
+import type { Port } from '../port.ts'
+import type { TransactionOptions } from './options.ts'
+import type { Scope } from './scope.ts'
+
+/** What one attempt at a transaction needs. */
+export interface Job<Tx, T> {
+  readonly port: Port<Tx>
+  readonly scope: Scope<Tx>
+  readonly candidates: readonly Dialect[]
+  readonly work: (tx: Tx) => Promise<T>
+  readonly options: TransactionOptions
+  /** Until when all of its attempts may take. */
+  readonly budget?: Deadline
+  /** The named locks that it takes as it begins. */
+  readonly opening: Opening | undefined
+}
+
+/** Where BEGIN takes the lock, the wait for it is the wait for the named lock as well. */
+export function beginDeadline<Tx, T>({ opening, options: { lockTimeoutMs } }: Job<Tx, T>): Deadline {
+  const wait = opening?.lock.wait
+  if (wait === 'nowait') return deadlineIn(0)
+  const remainingMs = opening?.deadline.remainingMs() ?? Infinity
+  return deadlineIn(Math.min(remainingMs, lockTimeoutMs ?? Infinity))
+}
+
+/** A pool that never gives a connection would otherwise never be heard of: its last one may be the caller's own. */
+const connectionPatienceMs = 60_000
+
+export function patienceOf<Tx, T>({ opening, options: { signal }, budget }: Job<Tx, T>): OpeningLimits {
+  const waitMs = Math.min(opening?.deadline.remainingMs() ?? Infinity, connectionPatienceMs)
+  const budgetMs = budget?.remainingMs() ?? Infinity
+  const isTimed = budgetMs < waitMs
+  return { signal, patienceMs: Math.min(waitMs, budgetMs), purpose: 'for a transaction', isTimed }
+}
+
+/** Until when the beginning has to be answered. */
+export function beginLimit<Tx, T>({ opening, options: { signal }, budget }: Job<Tx, T>): LimitTerms {
+  const waitMs = opening?.lock.wait === 'nowait' ? 0 : (opening?.deadline.remainingMs() ?? Infinity)
+  return { signal, ms: Math.min(waitMs, budget?.remainingMs() ?? Infinity) + graceMs }
+}
+
+/** Until when what the work has not waited for is waited for. */
+export function idleLimit<Tx, T>({ options: { signal }, budget }: Job<Tx, T>): LimitTerms {
+  return { signal, ms: (budget?.remainingMs() ?? Infinity) + graceMs }
+}
+
+/** Until the caller wants no more: what COMMIT has done by then is asked about. Absent where the caller has no limit. */
+export function commitLimit<Tx, T>({ options: { signal }, budget }: Job<Tx, T>): LimitTerms | undefined {
+  if (signal === undefined && budget === undefined) return undefined
+  return { signal, ms: (budget?.remainingMs() ?? Infinity) + graceMs, outlivesSignalMs: graceMs }
+}
