@@ -73,16 +73,17 @@ function watchedExecute({ body, execute, ask, running }: Executing): Execute {
     const refusal = refusalOf(body, query)
     if (refusal !== undefined) return Promise.reject(refusal)
     const answer = execute(query)
+    const steps = body.announce(query.sql)
     running.start()
     // before whoever asked: it was there first
     answer.then(
       () => {
         running.land()
-        body.succeeded()
+        body.succeeded(steps)
       },
       (error: unknown) => {
         running.land()
-        body.failed(error, query.manner === undefined)
+        body.failed(error, query.manner === undefined, steps)
       },
     )
     return query.manner === 'read' && body.isInDoubt ? confirmed(answer) : answer
@@ -111,6 +112,7 @@ function watchedStream(
     const refusal = body.closed ?? body.refusal(query.sql)
     if (refusal !== undefined) throw refusal
     const parts = stream(query, chunkSize)
+    const steps = body.announce(query.sql)
     open.add(parts)
     // one that is left open would be waited for without end: it is cut instead
     running.land()
@@ -120,9 +122,9 @@ function watchedStream(
         if (!open.has(parts)) throw hasEnded()
       }
       if (!open.has(parts)) throw hasEnded()
-      body.succeeded()
+      body.succeeded(steps)
     } catch (error) {
-      body.failed(error, true)
+      body.failed(error, true, steps)
       throw error
     } finally {
       running.start()

@@ -4,16 +4,19 @@ import {
   failQuery,
   isSubmittable,
   textOf,
+  type PreparedTexts,
   type QueryArguments,
   type Submittable,
 } from './pg-query.ts'
+import { isSavepointTag, PgSavepoints } from './pg-savepoints.ts'
 import type { Spelling } from './sql-text.ts'
+import type { SavepointTag } from './savepoint-steps.ts'
 import { fateBy, rollbackOfAll } from './statement-fate.ts'
 import { TransactionBody, type BodyTraits } from './transaction-body.ts'
 import { checkedView, refusedEnding, viewOf } from './transaction-view.ts'
 
 /** Where `pg` tells of every message of the server; its native client does not. */
-export interface PgMessages {
+export interface PgMessages extends PreparedTexts {
   on(event: 'errorMessage', listener: (error: Error) => void): unknown
   on(event: 'commandComplete', listener: (message: { readonly text: string }) => void): unknown
   on(event: 'readyForQuery', listener: (message: { readonly status: string }) => void): unknown
@@ -55,6 +58,7 @@ export class PgBody<Client extends BodyClient> {
   /** What the work is given. */
   readonly tx: Client
   readonly #client: Client
+  #savepoints: PgSavepoints | undefined
   #cursors: Submittable[] | undefined
   #isStopped = false
   readonly #flight = new Flight()
@@ -129,8 +133,10 @@ export class PgBody<Client extends BodyClient> {
 
   readonly #query = (...args: QueryArguments): unknown => {
     const [config] = args
-    const refusal = this.state.closed ?? this.state.refusal(textOf(config))
+    const text = textOf(config, this.#client.connection)
+    const refusal = this.state.closed ?? this.state.refusal(text)
     if (refusal !== undefined) return failQuery(args, refusal, this.#client.connection)
+    this.state.announce(text)
     if (isSubmittable(config)) {
       ;(this.#cursors ??= []).push(config)
       return this.#client.query(...args)
@@ -165,8 +171,16 @@ export class PgBody<Client extends BodyClient> {
   readonly #completed = ({ text }: { readonly text: string }): void => {
     if (text === 'BEGIN' || text === 'START TRANSACTION') this.#begun += 1
     else if (text === 'COMMIT') this.#ended += 1
-    else return
+    else {
+      if (isSavepointTag(text) && this.state.isOpen) this.#savepoint(text)
+      return
+    }
     if (this.state.isOpen && (this.#begun > 1 || this.#ended > 0)) this.state.told(false)
+  }
+
+  #savepoint(tag: SavepointTag): void {
+    this.#savepoints ??= new PgSavepoints(this.#client, spelling)
+    this.#savepoints.completed(tag, this.state.savepoints)
   }
 
   readonly #ready = ({ status }: { readonly status: string }): void => {

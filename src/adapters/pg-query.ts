@@ -18,10 +18,23 @@ export function isSubmittable(config: unknown): config is Submittable {
   return typeof config === 'object' && config !== null && 'submit' in config
 }
 
-export function textOf(config: unknown): string {
-  const text: unknown =
-    typeof config === 'string' ? config : (config as { readonly text?: unknown } | null)?.text
-  return typeof text === 'string' ? text : ''
+interface NamedQuery {
+  readonly text?: unknown
+  readonly name?: unknown
+}
+
+/** What `pg` knows of the statements that a connection has prepared: their texts, by name. */
+export interface PreparedTexts {
+  readonly parsedStatements?: Readonly<Record<string, unknown>>
+}
+
+/** One that was prepared before can be sent by its name alone. */
+export function textOf(config: unknown, connection: PreparedTexts | undefined): string {
+  if (typeof config === 'string') return config
+  const { text, name } = (config ?? {}) as NamedQuery
+  if (typeof text === 'string') return text
+  const known = typeof name === 'string' ? connection?.parsedStatements?.[name] : ''
+  return typeof known === 'string' ? known : ''
 }
 
 /** The same query, which calls `tell` before its callback. Undefined where it has none. */

@@ -1,47 +1,52 @@
 import type { SavepointWatch } from '../core/session.ts'
-import { statementsOf, type Spelling } from './sql-text.ts'
+import type { SavepointStep, SavepointSteps } from './savepoint-steps.ts'
 
-const words =
-  /^(?:(savepoint)|(release)(?: savepoint)?|(rollback)(?: (?:work|transaction))? to(?: savepoint)?) (\S+)$/
+interface Savepoint {
+  readonly name: string | undefined
+  readonly at: number
+}
 
 /**
- * The savepoints of one transaction, as the texts of its statements tell.
+ * The savepoints of one transaction, as the server has them: it is told of what the server has done, and not of what
+ * was sent. One that is set anew hides the older one of its name, until it is released.
  *
- * What cannot be told for certain counts as a return to the beginning: a name that was never seen, or that is not a
- * plain word.
+ * Once it cannot be told for certain what the server has, every return counts as one to the beginning.
  */
 export class Savepoints implements SavepointWatch {
   now = 0
   returns = 0
   onReturn: SavepointWatch['onReturn']
-  readonly #spelling: Spelling
-  readonly #marks = new Map<string, number>()
+  readonly #stack: Savepoint[] = []
+  #isUnsure = false
 
-  constructor(spelling: Spelling) {
-    this.#spelling = spelling
+  /** Told of a text before it is sent: a lock that is asked for at the same time may be given up by it. */
+  announce(steps: SavepointSteps): void {
+    for (const step of steps) if (step?.tag === 'ROLLBACK') this.returns += 1
   }
 
-  /** Told of a text before it is sent. */
-  read(sql: string): void {
-    for (const statement of statementsOf(sql, this.#spelling)) this.#readOne(statement)
-  }
-
-  #readOne(statement: string): void {
-    const [, isSet, isReleased, isReturn, word = ''] = words.exec(statement) ?? []
-    // with and without quotes: of two names that differ in case only, the older one counts
-    const name = word.replaceAll('"', '')
-    if (isReturn !== undefined) this.#goBack(this.#marks.get(name) ?? 0)
-    else if (isReleased !== undefined) this.#marks.delete(name)
-    else if (isSet !== undefined && /^\w+$/.test(name)) {
-      this.now += 1
-      // of two with one name the older one counts: it takes along what came between
-      if (!this.#marks.has(name)) this.#marks.set(name, this.now)
-    }
-  }
-
-  #goBack(since: number): void {
+  /** Told of a statement that the server has done. */
+  did({ tag, name }: SavepointStep): void {
     this.now += 1
-    this.returns += 1
-    this.onReturn?.(since)
+    if (tag === 'SAVEPOINT') {
+      this.#stack.push({ name, at: this.now })
+      return
+    }
+    const place = name === undefined ? -1 : this.#stack.findLastIndex((savepoint) => savepoint.name === name)
+    if (place < 0) this.#isUnsure = true
+    const since = this.#isUnsure ? 0 : (this.#stack[place]?.at ?? 0)
+    if (place >= 0) this.#stack.length = tag === 'RELEASE' ? place : place + 1
+    if (tag === 'ROLLBACK') this.onReturn?.(since)
+  }
+
+  /** Told of a text of which the server has done every statement. */
+  didAll(steps: SavepointSteps): void {
+    for (const step of steps) if (step !== undefined) this.did(step)
+  }
+
+  /** Told of a text that has failed: of several statements nobody knows which. */
+  failed(steps: SavepointSteps): void {
+    if (steps.length === 1) return
+    this.#isUnsure = true
+    if (steps.some((step) => step?.tag === 'ROLLBACK')) this.onReturn?.(0)
   }
 }

@@ -54,6 +54,12 @@ export function statementsOf(sql: string, spelling: Spelling, most: number = Inf
   return statements
 }
 
+/** What a text is made of, as it is written there, without blanks and comments. */
+export function* tokensOf(sql: string, spelling: Spelling): Generator<string> {
+  const tokens = new Tokens(sql, spelling)
+  while (tokens.next() !== undefined) yield tokens.written
+}
+
 const blanks = /[\s\0-\x20]+/y
 const word = /\d\w*|\$\d+|(?:[\w$]|[^\0-\x7f\s])+/y
 const dollarMark = /\$(?:[a-z_\x80-\uffff][\w\x80-\uffff]*)?\$/iy
@@ -72,6 +78,8 @@ class Tokens {
   readonly #sql: string
   readonly #spelling: Spelling
   #at = 0
+  /** Where the last one begins. */
+  #start = 0
   /** Within comments that are run. */
   #isRun = false
 
@@ -80,8 +88,14 @@ class Tokens {
     this.#spelling = spelling
   }
 
+  /** The last one, with its quotes and in its own case. */
+  get written(): string {
+    return this.#sql.slice(this.#start, this.#at)
+  }
+
   next(): string | undefined {
     while (this.#match(blanks) !== undefined || this.#skipComment()) continue
+    this.#start = this.#at
     const mark = this.#sql[this.#at]
     if (mark === undefined) return undefined
     const { quotes, backslashes, hasDollarQuotes } = this.#spelling
@@ -112,10 +126,14 @@ class Tokens {
   }
 
   #quoted(mark: string, escapes: boolean): string {
-    const start = (this.#at += 1)
+    const start = this.#at + 1
     const close = mark === '[' ? ']' : mark
-    if (escapes && close !== '`') this.#skipEscaped(close)
-    else this.#skipTo(close)
+    // two of them stand for one
+    do {
+      this.#at += 1
+      if (escapes && close !== '`') this.#skipEscaped(close)
+      else this.#skipTo(close)
+    } while (this.#sql[this.#at] === close)
     const content = mark === "'" ? '' : this.#sql.slice(start, this.#at - 1)
     return /^\w+$/.test(content) ? `"${content.toLowerCase()}"` : "''"
   }

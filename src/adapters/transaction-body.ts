@@ -2,6 +2,7 @@ import { CommitOutcomeUnknownError, LockUsageError } from '../core/errors.ts'
 import type { Witness } from '../core/session.ts'
 import type { SqlStatement } from '../core/statement.ts'
 import { noteFailure } from './note-failure.ts'
+import { savepointSteps, type SavepointSteps } from './savepoint-steps.ts'
 import { Savepoints } from './savepoints.ts'
 import type { Spelling } from './sql-text.ts'
 import { isPlain, type FateOf } from './statement-fate.ts'
@@ -64,8 +65,7 @@ export class TransactionBody implements Witness {
   }
 
   get savepoints(): Savepoints | undefined {
-    const { givesUpOnReturn: spelling } = this.#traits
-    if (spelling !== undefined) this.#savepoints ??= new Savepoints(spelling)
+    if (this.#traits.givesUpOnReturn !== undefined) this.#savepoints ??= new Savepoints()
     return this.#savepoints
   }
 
@@ -126,20 +126,32 @@ export class TransactionBody implements Witness {
     this.#isUnsure = fate === 'unsure'
     this.#mayHaveCommitted ||= this.#isUnsure
     if (typeof fate === 'object') return wouldEnd(fate.ends)
-    if (this.#traits.givesUpOnReturn !== undefined && !isPlain(sql, false)) this.savepoints?.read(sql)
     return undefined
   }
 
-  succeeded(): void {
+  /** What a text that is about to be sent does to savepoints. Absent where it does nothing to them, as nearly all. */
+  announce(sql: string): SavepointSteps | undefined {
+    const { givesUpOnReturn: spelling } = this.#traits
+    if (spelling === undefined || isPlain(sql, false)) return undefined
+    const steps = savepointSteps(sql, spelling)
+    if (steps.every((step) => step === undefined)) return undefined
+    this.savepoints?.announce(steps)
+    return steps
+  }
+
+  /** `steps` where nobody else tells of them. */
+  succeeded(steps?: SavepointSteps): void {
     if (this.#stage === 'none') return
+    if (steps !== undefined) this.savepoints?.didAll(steps)
     // where the database refuses everything after an error, it has the transaction again
     if (!this.#traits.isEndedByErrors) this.#failure = undefined
     if (this.#isUnsure) this.isInDoubt = true
     this.#isUnsure = false
   }
 
-  failed(error: unknown, isOfWork: boolean): void {
+  failed(error: unknown, isOfWork: boolean, steps?: SavepointSteps): void {
     if (this.#stage === 'none') return
+    if (steps !== undefined) this.savepoints?.failed(steps)
     noteFailure((this.#failures ??= []), error)
     this.#isUnsure = false
     const { isEndedByErrors } = this.#traits

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { LockUsageError } from '../../src/core/errors.ts'
+import { LockNotAvailableError, LockUsageError } from '../../src/core/errors.ts'
 import { caught } from '../entries/stage.ts'
 import { describeClients, type Client } from './client.ts'
 
@@ -87,6 +87,27 @@ describeClients((scene) => {
       )
     })
   })
+
+  test.for([
+    { title: 'at the beginning', before: [], isGivenUp: true },
+    { title: 'later', before: ['select * from item'], isGivenUp: scene.name === 'postgres' },
+  ])(
+    'whether rows are given up with a savepoint that was set $title is as the page says',
+    async ({ before, isGivenUp }) => {
+      const [client, other] = both()
+      const isRowFree = async (): Promise<boolean> => {
+        const row = run(other, (tx) => other.lockItem(tx, 1, { wait: 'nowait' }))
+        return !((await row.catch((error: unknown) => error)) instanceof LockNotAvailableError)
+      }
+      await run(client, async (tx) => {
+        for (const text of [...before, set]) await client.query(tx, text)
+        await client.lockItem(tx, 1)
+        expect(await isRowFree()).toBe(false)
+        await client.query(tx, goBack)
+        expect(await isRowFree()).toBe(isGivenUp)
+      })
+    },
+  )
 
   // the drivers of the others send one statement at a time
   test.runIf(scene.name === 'postgres')(
