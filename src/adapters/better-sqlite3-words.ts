@@ -4,7 +4,7 @@ import { fateBy, type FateOf } from './statement-fate.ts'
 export const fateOf: FateOf = fateBy({
   spelling: {
     quotes: `'"\`[`,
-    nests: { of: /^create (?:temp |temporary )?trigger /, from: / begin$/ },
+    nests: { of: /^(?:explain (?:query plan )?)?create (?:temp |temporary )?trigger /, from: / begin$/ },
   },
   // a transaction may have a name, which means nothing
   ends: String.raw`commit|end|begin|rollback(?! (?:transaction (?:\S+ )?)?to\b)`,

@@ -7,7 +7,7 @@ import { TransactionBody, type Manner } from './transaction-body.ts'
 
 /** The connection that answers by callback, beneath the one of promises. */
 export interface CoreConnection {
-  readonly config?: { readonly multipleStatements?: boolean }
+  readonly config?: { readonly clientFlags?: number }
   query(query: unknown, callback: Callback): unknown
   addCommand(command: Command): Command
 }
@@ -63,7 +63,7 @@ export class Line {
 
   constructor(core: CoreConnection) {
     this.#core = core
-    const fateOf = core.config?.multipleStatements === true ? anyFate : oneFate
+    const fateOf = takesSeveral(core) ? anyFate : oneFate
     this.body = new TransactionBody({ fateOf, isEndedByErrors: true })
     const add = core.addCommand.bind(core)
     // for the life of the connection: the driver itself replaces the method when the connection has ended
@@ -226,6 +226,14 @@ export class Line {
     })
     this.#isLent = isLent
   }
+}
+
+/** A flag of the protocol: https://dev.mysql.com/doc/dev/mysql-server/latest/group__group__cs__capabilities__flags.html */
+const MULTI_STATEMENTS = 1 << 16
+
+/** What was told to the server: `flags` of the pool can say other than its `multipleStatements`. */
+function takesSeveral({ config }: CoreConnection): boolean {
+  return config?.clientFlags === undefined || (config.clientFlags & MULTI_STATEMENTS) !== 0
 }
 
 const IN_TRANSACTION = 1

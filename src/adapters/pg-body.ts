@@ -44,7 +44,7 @@ export const spelling: Spelling = {
 export const bodyTraits: BodyTraits = {
   fateOf: fateBy({
     spelling,
-    ends: `commit|${rollbackOfAll}|begin|start transaction|end|abort|prepare transaction`,
+    ends: `commit|${rollbackOfAll}|begin|start transaction|end|abort|prepare transaction(?! (?:as\\b|\\())`,
   }),
   isEndedByErrors: false,
   givesUpOnReturn: spelling,

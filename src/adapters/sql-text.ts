@@ -2,8 +2,8 @@
 export interface Spelling {
   /** The marks that open a quoted text or name. A bracket is closed by the other one, every other mark by itself. */
   readonly quotes: string
-  /** A backslash takes the next character with it: in every text, or in those of the form E'...' only. */
-  readonly backslashes?: 'everywhere' | 'after E' | 'nowhere'
+  /** A backslash takes the next character with it: between all marks, or apostrophes only, or in E'...' only. */
+  readonly backslashes?: 'everywhere' | 'in apostrophes' | 'after E' | 'nowhere'
   readonly hasDollarQuotes?: true
   readonly hasHashComments?: true
   /** Two dashes begin a comment only in front of a blank. */
@@ -17,8 +17,10 @@ export interface Spelling {
   readonly nests?: { readonly of: RegExp; readonly from: RegExp }
 }
 
-/** Enough to tell what a statement is; of a SET each assignment counts. */
+/** Enough to tell what a statement is. */
 const WORDS = 8
+/** Of these all of it counts: each assignment, and each function. */
+const readToTheEnd = /^(?:set|do)$/
 
 /**
  * The statements of a text, at most so many: the words that each starts with, in lower case and with one blank between
@@ -31,9 +33,11 @@ export function statementsOf(sql: string, spelling: Spelling, most: number = Inf
   let words: string[] = []
   let before = ';'
   let isInside = false
+  let depth = 0
   const end = (): void => {
     if (words.length > 0) statements.push(words.join(' '))
     words = []
+    depth = 0
   }
   while (statements.length < most) {
     const token = tokens.next()
@@ -44,14 +48,31 @@ export function statementsOf(sql: string, spelling: Spelling, most: number = Inf
     } else if (token === ';') {
       end()
     } else {
+      depth += token === '(' ? 1 : token === ')' ? -1 : 0
       isInside = nests?.from.test(`${before} ${token}`) === true && nests.of.test(words.join(' '))
-      // the brackets around a query say nothing
-      if (words.length > 0 ? words.length < WORDS || words[0] === 'set' : token !== '(') words.push(token)
+      if (isTelling(words, token, depth)) words.push(token)
       before = isInside ? ';' : token
     }
   }
   if (statements.length < most) end()
   return statements
+}
+
+/** Whether a word is one of those that tell what a statement does. `depth` is the number of brackets around it. */
+function isTelling([first, ...others]: readonly string[], word: string, depth: number): boolean {
+  // the brackets around a query say nothing
+  if (first === undefined) return word !== '('
+  if (!readToTheEnd.test(first)) return others.length < WORDS - 1
+  // what stands in brackets is no variable that is set
+  return first !== 'set' || depth === 0
+}
+
+/** All words of a text, as {@link statementsOf} gives them, with the semicolons. */
+export function wordsOf(sql: string, spelling: Spelling): string {
+  const tokens = new Tokens(sql, spelling)
+  const words: string[] = []
+  for (let token = tokens.next(); token !== undefined; token = tokens.next()) words.push(token)
+  return words.join(' ')
 }
 
 /** What a text is made of, as it is written there, without blanks and comments. */
@@ -99,7 +120,10 @@ class Tokens {
     const mark = this.#sql[this.#at]
     if (mark === undefined) return undefined
     const { quotes, backslashes, hasDollarQuotes } = this.#spelling
-    if (quotes.includes(mark)) return this.#quoted(mark, backslashes === 'everywhere')
+    if (quotes.includes(mark)) {
+      const escapes = backslashes === 'everywhere' || (backslashes === 'in apostrophes' && mark === "'")
+      return this.#quoted(mark, escapes)
+    }
     const dollars = mark === '$' && hasDollarQuotes === true ? this.#match(dollarMark) : undefined
     if (dollars !== undefined) {
       this.#skipTo(dollars)

@@ -1,4 +1,4 @@
-import { runMarksIn, statementsOf, type Spelling } from './sql-text.ts'
+import { runMarksIn, statementsOf, wordsOf, type Spelling } from './sql-text.ts'
 
 /** What a text does to the transaction it is sent in, as far as it tells. Of one that ends it: the words that do. */
 export type Fate = 'keeps' | 'unsure' | { readonly ends: string }
@@ -12,6 +12,8 @@ export interface FateWords {
   readonly ends: string
   /** What one starts with that certainly does not. Left out where all the others do not. */
   readonly keeps?: string
+  /** What one starts with that has others inside, and what stands in it that ends the transaction. */
+  readonly blocks?: { readonly of: string; readonly ends: string }
 }
 
 /** Not the word that goes back to a savepoint. */
@@ -23,7 +25,8 @@ export const rollbackOfAll: string = String.raw`rollback(?! (?:(?:work|transacti
  *
  * `isOne`: the driver sends no more than one statement at a time, so a semicolon stands in a value.
  */
-export function fateBy({ spelling, ends, keeps }: FateWords, isOne = false): FateOf {
+export function fateBy({ spelling, ends, keeps, blocks }: FateWords, isOne = false): FateOf {
+  const block = blocks && { of: new RegExp(`^(?:${blocks.of})(?!\\w)`), ends: new RegExp(blocks.ends) }
   const ending = new RegExp(`^(?:${ends})(?!\\w)`)
   const keeping = keeps === undefined ? undefined : new RegExp(`^(?:${keeps})(?!\\w)`)
   const most = isOne ? 1 : Infinity
@@ -31,6 +34,10 @@ export function fateBy({ spelling, ends, keeps }: FateWords, isOne = false): Fat
     const statements = statementsOf(sql, as, most)
     const deciding = statements.find((statement) => ending.test(statement))
     if (deciding !== undefined) return { ends: deciding }
+    if (block !== undefined && statements.some((statement) => block.of.test(statement))) {
+      const inside = block.ends.exec(wordsOf(sql, as))?.[1]
+      if (inside !== undefined) return { ends: inside }
+    }
     const areKnown = keeping === undefined || statements.every((statement) => keeping.test(statement))
     return areKnown ? 'keeps' : 'unsure'
   }
@@ -75,6 +82,7 @@ function otherReadings(sql: string, spelling: Spelling): readonly OtherReading[]
     if (marks.length > 3) others.push({ decides: true })
   }
   if (spelling.backslashes === 'everywhere' && sql.includes('\\'))
-    others.push({ as: { ...spelling, backslashes: 'nowhere' }, decides: false })
+    for (const backslashes of ['in apostrophes', 'nowhere'] as const)
+      others.push({ as: { ...spelling, backslashes }, decides: false })
   return others
 }

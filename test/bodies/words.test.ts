@@ -24,6 +24,22 @@ const ofMysql = [
   'do release_all_locks()',
   'SET STATEMENT max_statement_time=9 FOR COMMIT',
   'SET STATEMENT max_statement_time=9 FOR CREATE TABLE other (a int)',
+  'DO 1+1+1+1, RELEASE_ALL_LOCKS()',
+  'do (select 1 + release_all_locks())',
+]
+
+/** Statements with others inside. What begins a new transaction as well cannot be seen afterwards. */
+const blocksOfMariadb = [
+  'BEGIN NOT ATOMIC INSERT INTO note VALUES (3); COMMIT; START TRANSACTION; END',
+  'begin not atomic begin rollback and chain; end; end',
+  'begin not atomic declare exit handler for sqlexception rollback and chain; insert into note values (1); end',
+  'begin not atomic if 1 then create table other (a int); start transaction; end if; end',
+  'begin not atomic set autocommit = 0; end',
+  'IF 1 THEN COMMIT; START TRANSACTION; END IF',
+  'if 0 then select 1; else commit and chain; end if',
+  'case 1 when 1 then commit and chain; end case',
+  'mine: loop commit and chain; leave mine; end loop',
+  'SET STATEMENT max_statement_time=5 FOR BEGIN NOT ATOMIC COMMIT; START TRANSACTION; END',
 ]
 
 /** What ends a transaction, however it is spelled. */
@@ -39,7 +55,7 @@ const ending: Readonly<Record<string, readonly string[]>> = {
     "select e'\\''; commit; begin; select ''",
   ],
   mysql: ofMysql,
-  mariadb: ofMysql,
+  mariadb: [...ofMysql, ...blocksOfMariadb],
   sqlite: ['end /* mine */ transaction', "/* ' */ commit", 'rollback /* to x */', '; commit'],
 }
 
@@ -66,6 +82,16 @@ const keptByMysql = [
   'drop temporary table mine',
   "select /*!50000 'commit' */",
   "select 'it\\'s; commit'",
+  'set @x = greatest(1, @@autocommit), @y = if(1, @@autocommit, 0)',
+  'set @h = (select max(concat(salt, password, autocommit)) from (select 1 salt, 2 password, 3 autocommit) x)',
+  "prepare mine from 'select 1'",
+  'drop prepare mine',
+]
+
+const keptByMariadb = [
+  ...keptByMysql,
+  "begin not atomic select 'commit', `commit`, x.`rollback` from (select 1 `commit`, 2 `rollback`) x; end",
+  "if 1 then select 'start transaction'; end if",
 ]
 
 /** What keeps it, however much it looks like that. */
@@ -78,15 +104,20 @@ const keeping: Readonly<Record<string, readonly string[]>> = {
     "select 1; select 'commit; rollback'; select $$; commit$$",
     'create function pg_temp.two() returns int language sql begin atomic select 1; select case when true then 2 end; end',
     'do $$ begin perform 1; end $$',
+    'prepare transaction as select 1',
+    'deallocate transaction',
+    'prepare transaction (int) as select $1',
   ],
   mysql: keptByMysql,
-  mariadb: keptByMysql,
+  mariadb: keptByMariadb,
   sqlite: [
     ...common,
     'create trigger mine after insert on note begin select 1; select case when 1 then 2 end; end',
     'drop trigger mine',
     'select 1 as [;commit]',
     'explain commit',
+    'explain create trigger mine after insert on note begin select 1; select case when 1 then 2 end; end',
+    'explain query plan create trigger mine after insert on note begin select 1; end',
   ],
 }
 

@@ -1,0 +1,53 @@
+import mysql from 'mysql2/promise'
+import { expect, onTestFinished, test } from 'vitest'
+
+import { LockUsageError } from '../../src/core/errors.ts'
+import { createLocks } from '../../src/entries/mysql2.ts'
+import { describeEngines } from '../engines/use.ts'
+import { caught } from '../entries/stage.ts'
+
+describeEngines(
+  (context) => {
+    const connect = (options: mysql.PoolOptions): mysql.Pool => {
+      const pool = mysql.createPool({ uri: context.engine.server.url, connectionLimit: 1, ...options })
+      onTestFinished(() => pool.end())
+      return pool
+    }
+    const hidden = 'select 1; commit; start transaction'
+
+    test.for<mysql.PoolOptions>([{ multipleStatements: true }, { flags: ['MULTI_STATEMENTS'] }])(
+      'every statement of a text is read on a pool with %j',
+      async (options) => {
+        const locks = createLocks(connect(options))
+        await locks.transaction(async (tx) => {
+          expect(await caught(tx.query(hidden))).toBeInstanceOf(LockUsageError)
+        })
+      },
+    )
+
+    test.for<mysql.PoolOptions>([{}, { flags: ['-MULTI_STATEMENTS'], multipleStatements: true }])(
+      'a semicolon is the business of the server, which refuses it, on a pool with %j',
+      async (options) => {
+        const locks = createLocks(connect(options))
+        await locks.transaction(async (tx) => {
+          expect(await caught(tx.query(hidden))).toMatchObject({ code: 'ER_PARSE_ERROR' })
+        })
+      },
+    )
+
+    test('a COMMIT that only ANSI_QUOTES shows is noticed', async () => {
+      const pool = connect({ multipleStatements: true })
+      await pool.query("set session sql_mode = concat(@@sql_mode, ',ANSI_QUOTES')")
+      const locks = createLocks(pool)
+      const error = await caught(
+        locks.transaction(async (tx) => {
+          await tx.query(String.raw`select 'it\'s' as "a\"; commit; select 1 as "x"`)
+          throw new Error('nothing may be stored')
+        }),
+      )
+      expect(error).toBeInstanceOf(LockUsageError)
+      expect(error).toMatchObject({ isStored: true })
+    })
+  },
+  { only: ['mysql', 'mariadb'] },
+)
