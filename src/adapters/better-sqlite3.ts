@@ -7,6 +7,7 @@ import { SqliteTransaction } from './better-sqlite3-transaction.ts'
 import { viewOf } from './better-sqlite3-view.ts'
 import { fateOf } from './better-sqlite3-words.ts'
 import { withoutWaiting, type PreparingDatabase } from './better-sqlite3-waiting.ts'
+import { mustHave } from './must-have.ts'
 import { sqlOnly } from './statement-kind.ts'
 import { succeeds } from './succeeds.ts'
 import type { DriverTraits } from './traits.ts'
@@ -31,6 +32,13 @@ export interface SqliteDatabase extends PreparingDatabase {
 export function sessions<Database extends SqliteDatabase>(
   source: Database | (() => Database),
 ): Sessions<Database> {
+  if (typeof source !== 'function') {
+    mustHave(source, {
+      field: 'source',
+      methods: ['prepare', 'pragma'],
+      pass: 'a function that opens the database, as in createLocks(() => new Database(file)), or one handle',
+    })
+  }
   return {
     open: () => (typeof source === 'function' ? openOwn(source) : openShared(source)),
     lane: laneOf(source),

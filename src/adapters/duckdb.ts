@@ -1,6 +1,7 @@
 import type { Session, Sessions, TransactionStart } from '../core/session.ts'
 import type { Row, SqlStatement, Value } from '../core/statement.ts'
 import { lifeline, type Lifeline } from './duckdb-lifeline.ts'
+import { mustHave } from './must-have.ts'
 import { sqlOnly } from './statement-kind.ts'
 import { floatingFailure, nothingToCommit } from './transaction-end.ts'
 import {
@@ -44,6 +45,11 @@ const ROWS = 3
 export function sessions<Connection extends DuckdbConnection>(
   instance: DuckdbInstance<Connection>,
 ): Sessions<Connection> {
+  mustHave(instance, {
+    field: 'instance',
+    methods: ['connect'],
+    pass: 'an instance, as in createLocks(await DuckDBInstance.fromCache(file))',
+  })
   return { open: async () => sessionOf(await instance.connect()) }
 }
 

@@ -13,6 +13,7 @@ import {
 import { watchConnection, type WatchedConnection } from './kysely-body.ts'
 import { transactionControl } from './kysely-control.ts'
 import { asTransaction, whileOpen, type TransactionOf } from './kysely-transaction.ts'
+import { mustHave } from './must-have.ts'
 import { sqlOnly } from './statement-kind.ts'
 import { succeeds } from './succeeds.ts'
 import type { DriverTraits } from './traits.ts'
@@ -40,6 +41,11 @@ export function sessions<Db extends KyselyInstance>(
   db: Db,
   options: KyselySessionOptions,
 ): Sessions<TransactionOf<Db>> {
+  mustHave(db, {
+    field: 'db',
+    methods: ['connection', 'withPlugin'],
+    pass: 'an instance of Kysely, as in createLocks(new Kysely({ dialect }), { dialect: name })',
+  })
   return {
     open: async () => {
       const pinned = await pin(db)

@@ -1,4 +1,5 @@
 import type { Sessions } from '../core/session.ts'
+import { mustHave } from './must-have.ts'
 import type { MongodbClient, MongodbDatabase, MongodbSession, MongodbTransaction } from './mongodb-driver.ts'
 import { listenIn } from './mongodb-listen.ts'
 import { OneSession, type Source } from './mongodb-session.ts'
@@ -16,6 +17,11 @@ export function sessions<S extends MongodbSession, D extends MongodbDatabase<S>>
   client: MongodbClient<S, D>,
   { database }: MongodbSessionOptions = {},
 ): Sessions<MongodbTransaction<S, D>> {
+  mustHave(client, {
+    field: 'client',
+    methods: ['startSession', 'db'],
+    pass: 'a client, as in createLocks(new MongoClient(url))',
+  })
   const source: Source<S, D> = { client, database, habits: { beginsAlone: false }, trust: trustIn(client) }
   return {
     open: async () => new OneSession(source),

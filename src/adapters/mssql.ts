@@ -13,6 +13,7 @@ import {
   type MssqlRequest,
   type MssqlTransaction,
 } from './mssql-connection.ts'
+import { mustHave } from './must-have.ts'
 import { sqlOnly } from './statement-kind.ts'
 import { firstFailure, nothingToCommit } from './transaction-end.ts'
 import { sendInTurn, undoneOnError, withoutMode, withoutReadOnly } from './transaction-start.ts'
@@ -43,6 +44,11 @@ export function sessions<Transaction extends MssqlTransaction>(
   pool: MssqlPool<Transaction>,
   options: MssqlSessionOptions = {},
 ): Sessions<Transaction> {
+  mustHave(pool, {
+    field: 'pool',
+    methods: ['transaction'],
+    pass: 'a connected pool, as in createLocks(await new mssql.ConnectionPool(config).connect())',
+  })
   const { requestTimeoutMs = 0 } = options
   return { open: async () => sessionOf(await borrow(pool), requestTimeoutMs) }
 }

@@ -4,6 +4,7 @@ import { LockUsageError } from '../core/errors.ts'
 import { released, type Session, type Sessions, type TransactionStart } from '../core/session.ts'
 import type { Row, SqlStatement, Value } from '../core/statement.ts'
 import { watchLoss, type LossEvents } from './connection-loss.ts'
+import { mustHave } from './must-have.ts'
 import { checkAutocommit, lineOf, withoutAutocommit, type CoreConnection, type Line } from './mysql2-line.ts'
 import { transactionView } from './mysql2-view.ts'
 import { fateWords } from './mysql2-words.ts'
@@ -50,7 +51,18 @@ const killPatienceMs = 3000
 export function sessions<Connection extends Mysql2Connection>(
   pool: Mysql2Pool<Connection>,
 ): Sessions<Connection> {
+  mustBePool(pool)
   return { open: async () => sessionOf(await pool.getConnection(), pool) }
+}
+
+function mustBePool(pool: object): void {
+  mustHave(pool, {
+    field: 'pool',
+    methods: ['getConnection'],
+    pass: 'a pool of mysql2/promise, as in createLocks(createPool({ uri }))',
+  })
+  if ('promise' in pool)
+    throw new LockUsageError('pool', 'answers by callbacks: pass pool.promise(), or a pool of mysql2/promise')
 }
 
 function sessionOf<Connection extends Mysql2Connection>(

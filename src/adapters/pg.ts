@@ -1,3 +1,4 @@
+import { LockUsageError } from '../core/errors.ts'
 import type { Mutable } from '../core/mutable.ts'
 import { released, type Session, type Sessions, type TransactionStart } from '../core/session.ts'
 import type { Row, SqlStatement, Value } from '../core/statement.ts'
@@ -5,6 +6,7 @@ import { watchLoss } from './connection-loss.ts'
 import { bodyTraits, PgBody, type PgMessages } from './pg-body.ts'
 import { cancel, type CancelTarget } from './pg-cancel.ts'
 import { guardIdle, guardKept, type IdleErrors } from './pg-guard.ts'
+import { mustHave } from './must-have.ts'
 import { listenOn, type ListeningClient } from './pg-listen.ts'
 import { statementNames, type StatementNames } from './pg-names.ts'
 import { riderOf, type Rider } from './pg-ride.ts'
@@ -67,6 +69,7 @@ export function sessions<Client extends PgClient>(
   pool: PgPool<Client>,
   { prepare = true, pipeline = false }: PgSessionOptions = {},
 ): Sessions<Client> {
+  mustBePool(pool)
   const names = prepare ? statementNames(pool) : undefined
   const manner = { names, pipeline }
   guardIdle(pool)
@@ -74,6 +77,14 @@ export function sessions<Client extends PgClient>(
     open: () => pool.connect().then((client) => sessionOf(client, manner)),
     listen: listenOn(pool),
   }
+}
+
+function mustBePool(pool: object): void {
+  const pass = 'a pool, as in createLocks(new pg.Pool({ connectionString }))'
+  mustHave(pool, { field: 'pool', methods: ['connect'], pass })
+  // pools have none of their own
+  if ('getTypeParser' in pool)
+    throw new LockUsageError('pool', `is one client, which cannot run two transactions at once: pass ${pass}`)
 }
 
 interface Manner {

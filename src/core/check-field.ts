@@ -26,7 +26,15 @@ export function checkFlag(field: string, value: boolean | undefined): boolean {
   return value ?? false
 }
 
+/** The function that a call is to run. */
+export function checkWork(work: unknown): void {
+  if (typeof work !== 'function')
+    throw new LockUsageError('work', `${show(work)} is not a function: pass one, as in async (tx) => { ... }`)
+}
+
 export function checkWait(wait: Wait): Wait {
+  if (typeof wait === 'number')
+    throw new LockUsageError('wait', `${show(wait)} is a number: pass { timeoutMs: ${show(wait)} }`)
   if (typeof wait === 'object' && wait !== null) {
     onlyKnown(wait, ['timeoutMs'])
     return { timeoutMs: checkDuration('wait.timeoutMs', wait.timeoutMs) }
@@ -59,6 +67,8 @@ export function checkLease(lease: LeaseTerms): LeaseTerms {
 
 export function checkTarget(target: Target): Target {
   onlyKnown(target, ['table', 'key'])
+  if (Array.isArray(target.key))
+    throw new LockUsageError('target.key', 'is a list: pass an object, as in { id: [1, 2] }')
   const entries = Object.entries(target.key ?? {})
   if (entries.length === 0)
     throw new LockUsageError('target.key', 'names no column, so it would lock every row')
@@ -68,11 +78,31 @@ export function checkTarget(target: Target): Target {
 
 function checkKeyColumn(column: string, value: Value | readonly Value[]): void {
   const field = `target.key.${checkName('target.key', column)}`
-  const values = Array.isArray(value) ? value : [value]
-  if (values.length === 0) throw new LockUsageError(field, 'is an empty list, so it would lock nothing')
-  if (values.some((one) => one === null || one === undefined)) {
+  if (!Array.isArray(value)) return checkKeyValue(field, value)
+  if (value.length === 0) throw new LockUsageError(field, 'is an empty list, so it would lock nothing')
+  for (const one of value) checkKeyValue(field, one)
+}
+
+/** The value that one column of a key has in the row that is meant. */
+export function checkKeyValue(field: string, value: unknown): void {
+  if (value === undefined)
+    throw new LockUsageError(field, 'is undefined: pass the value that the column has in the row')
+  if (value === null)
     throw new LockUsageError(field, 'is null, which equals no row, so it would lock nothing')
+  if (Array.isArray(value))
+    throw new LockUsageError(field, 'is a list where one value belongs: pass a string, a number or a bigint')
+  if (Number.isNaN(value)) throw new LockUsageError(field, 'NaN equals no row: pass a number')
+  if (isRounded(value)) {
+    throw new LockUsageError(
+      field,
+      `${show(value)} is a number that JavaScript cannot hold exactly, so another row may be meant: pass a bigint or a string`,
+    )
   }
+}
+
+/** A number beyond 2^53 stands for several. */
+export function isRounded(value: unknown): boolean {
+  return typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)
 }
 
 export function checkTableName(field: string, table: TableName): TableName {

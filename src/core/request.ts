@@ -22,7 +22,10 @@ export type Isolation =
  */
 export type Strength = 'update' | 'no-key-update' | 'share' | 'key-share'
 
-/** A table's name. A list is a qualified name, outermost part first; a dot inside a part is part of the name. */
+/**
+ * A table's name. A list is a qualified name, outermost part first; a dot inside a part is part of the name. Outside of a
+ * list SQL databases refuse a dot, which may be meant as either.
+ */
 export type TableName = string | readonly string[]
 
 /** Rows named by their columns: each column equals its value, or one of its values. */

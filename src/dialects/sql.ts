@@ -1,3 +1,4 @@
+import { LockUsageError } from '../core/errors.ts'
 import type { TableName, Target } from '../core/request.ts'
 import type { SqlStatement, Value } from '../core/statement.ts'
 
@@ -14,7 +15,19 @@ export function quotedBy(open: string, close: string = open): (name: string) => 
 }
 
 export function quoteTable(syntax: SqlSyntax, table: TableName): string {
+  if (typeof table === 'string' && table.includes('.')) throw withDot(table)
   return (typeof table === 'string' ? [table] : table).map(syntax.quote).join('.')
+}
+
+function withDot(table: string): LockUsageError {
+  return new LockUsageError(
+    'table',
+    `"${table}" would be one name with a dot in it: pass ${listed(table.split('.'))} for a table in a schema, or ${listed([table])} if that is its name`,
+  )
+}
+
+function listed(names: readonly string[]): string {
+  return `[${names.map((name) => `'${name}'`).join(', ')}]`
 }
 
 /** A statement without an answer of its own. */

@@ -74,7 +74,7 @@ export function createLocks<Db extends KyselyInstance, D extends KyselyDialectNa
   db: Db,
   options: KyselyLocksOptions<D>,
 ): KyselyLocks<TransactionOf<Db>, D> {
-  const driver = driverOf(options.dialect)
+  const driver = driverOf(options?.dialect)
   const dialect = through[options.dialect] ?? options.dialect
   // The plan of a lock call goes to the plugin beside the query: Kysely has no word for a timeout.
   let told: Plan | undefined
@@ -115,9 +115,15 @@ interface TimedLock {
   readonly lock: RowOptions
 }
 
-function driverOf(dialect: KyselyDialectName): DriverTraits {
-  if (Object.hasOwn(drivers, dialect)) return drivers[dialect]
-  throw new LockUsageError('dialect', `${dialect as string} is not one of ${Object.keys(drivers).join(', ')}`)
+function driverOf(dialect: KyselyDialectName | undefined): DriverTraits {
+  if (dialect !== undefined && Object.hasOwn(drivers, dialect)) return drivers[dialect]
+  const names = Object.keys(drivers).join(', ')
+  throw new LockUsageError(
+    'dialect',
+    dialect === undefined
+      ? `is missing: pass one of ${names}, as in createLocks(db, { dialect: 'postgres' })`
+      : `${dialect as string} is not one of ${names}`,
+  )
 }
 
 function checkAccess({ begin }: Plan, { access }: OpenTransaction<unknown>): void {

@@ -72,10 +72,13 @@ export function wayOf(db: DrizzleDatabase, options: DrizzleSessionOptions = {}):
 }
 
 function sessionOf(db: DrizzleDatabase): DrizzleSession {
-  const { session } = db as Partial<{ readonly session: Partial<DrizzleSession> }>
+  const { session } = (db ?? {}) as Partial<{ readonly session: Partial<DrizzleSession> }>
   if (typeof session?.transaction === 'function' && typeof session.client === 'object')
     return session as DrizzleSession
-  throw new LockUsageError('db', 'is not a database of drizzle-orm: 0.45 is known to work')
+  throw new LockUsageError(
+    'db',
+    'is not a database of drizzle-orm: pass one, as in createLocks(drizzle(pool)); 0.45 is known to work',
+  )
 }
 
 function kindOf(session: DrizzleSession): DrizzleKind {

@@ -1,3 +1,4 @@
+import { checkWork } from '../../core/check-field.ts'
 import { LockNotAvailableError, LockTimeoutError, LockUsageError } from '../../core/errors.ts'
 import type { LockKey } from '../../core/key.ts'
 import type { Receipt } from '../../core/receipt.ts'
@@ -60,13 +61,15 @@ export function createAdvisoryLocks<Tx>(
     holdsTurn: transactions.candidates.every(({ named }) => named.keptBy === 'lease'),
   }
   const withLock: AdvisoryLocks<Tx>['withLock'] = (key, work, options = {}) =>
-    runNamed(place, { keys: [key], options }, (open, [name]) =>
+    runNamed(place, { keys: [key], options, given: work }, (open, [name]) =>
       work(open.session.tx, new HeldLock(open, name)),
     )
   return {
     withLock,
     withLocks: (keys, work, options = {}) =>
-      runNamed(place, { keys, options }, (open, names) => work(open.session.tx, new HeldLocks(open, names))),
+      runNamed(place, { keys, options, given: work }, (open, names) =>
+        work(open.session.tx, new HeldLocks(open, names)),
+      ),
     tryLock: (key, work, options) => tryWith(withLock, { key, work, options }),
     lock: async (tx, key, options = {}) => {
       const lock = checkJoin(options)
@@ -89,6 +92,7 @@ async function tryWith<Tx, T>(
 ): Promise<T | null> {
   if (options !== undefined && 'wait' in options)
     throw new LockUsageError('wait', 'tryLock never waits: use withLock')
+  checkWork(work)
   let isAtWork = false
   const noted: LockedWork<Tx, T> = (tx, held) => {
     isAtWork = true
@@ -114,13 +118,20 @@ interface Place<Tx> {
 interface NamedCall {
   readonly keys: readonly LockKey[]
   readonly options: WithLockOptions
+  /** The caller's own work, as it was given. */
+  readonly given: unknown
 }
 
 type NamedWork<Tx, T> = (open: OpenTransaction<Tx>, names: readonly NamedKey[]) => Promise<T>
 
 /** Runs `work` under its locks: in a transaction of its own, or as a part of the one that is open. */
-function runNamed<Tx, T>(place: Place<Tx>, { keys, options }: NamedCall, work: NamedWork<Tx, T>): Promise<T> {
+function runNamed<Tx, T>(
+  place: Place<Tx>,
+  { keys, options, given }: NamedCall,
+  work: NamedWork<Tx, T>,
+): Promise<T> {
   try {
+    checkWork(given)
     const { lock, transaction } = checkWithLock(options)
     const call = { names: inCanonicalOrder(keys), lock, options: transaction }
     const outer = place.transactions.scope.current()

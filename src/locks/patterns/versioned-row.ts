@@ -1,4 +1,4 @@
-import { checkName, checkTableName, onlyKnown, show } from '../../core/check-field.ts'
+import { checkKeyValue, checkName, checkTableName, onlyKnown, show } from '../../core/check-field.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { TableName } from '../../core/request.ts'
 import type { Row, Value } from '../../core/statement.ts'
@@ -27,8 +27,9 @@ export function checkVersioned(target: VersionedTarget): VersionedRow {
   if (columns.length === 0) throw new LockUsageError('key', 'names no column, so it would be every row')
   for (const [column, value] of columns) {
     checkName('key', column)
-    if (value === null || value === undefined || Array.isArray(value))
+    if (value === null || Array.isArray(value))
       throw new LockUsageError(`key.${column}`, 'must be one value: a version belongs to one row')
+    checkKeyValue(`key.${column}`, value)
   }
   return { table: checkTableName('table', table), key, version: checkName('version', version) }
 }

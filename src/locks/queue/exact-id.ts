@@ -1,4 +1,4 @@
-import { show } from '../../core/check-field.ts'
+import { isRounded, show } from '../../core/check-field.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { Row, Value } from '../../core/statement.ts'
 import { exactIdColumn, type ClaimStatements } from '../../dialects/claim.ts'
@@ -17,9 +17,9 @@ export function asStored(row: Row, { exactId }: Reading): Row {
   return row
 }
 
-/** A number beyond 2^53 stands for several: the job of another would be ended. */
+/** The job of another would be ended. */
 export function mustBeExact(field: string, id: unknown): Value {
-  if (typeof id !== 'number' || !Number.isInteger(id) || Number.isSafeInteger(id)) return id as Value
+  if (!isRounded(id)) return id as Value
   throw new LockUsageError(
     field,
     `${show(id)} is a number that JavaScript cannot hold exactly: take the id of the job, or let the driver read such numbers as bigint or text`,

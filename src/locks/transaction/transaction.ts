@@ -1,4 +1,5 @@
 import { backoffMs } from '../../core/backoff.ts'
+import { checkWork } from '../../core/check-field.ts'
 import { deadlineIn, pause, type Deadline } from '../../core/deadline.ts'
 import { isRetryable, type ErrorKind } from '../../core/error-kind.ts'
 import { CommitOutcomeUnknownError, LockUsageError } from '../../core/errors.ts'
@@ -31,6 +32,7 @@ export function runTransaction<Tx, T>(
   options: TransactionOptions = {},
 ): Promise<T> {
   try {
+    checkWork(work)
     const checked = checkTransaction(options)
     const outer = scope.current()
     return outer === undefined
