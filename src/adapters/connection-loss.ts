@@ -26,6 +26,7 @@ export function onLoss(connection: LossEvents, tell: (why: Error) => void): () =
 export interface LossWatch {
   /** Tells once that the connection has broken, also when that was before. Gives what stops it. */
   readonly onLost: (tell: (why: Error) => void) => () => void
+  readonly whyLost: () => Error | undefined
   readonly stop: () => void
 }
 
@@ -46,6 +47,7 @@ export function watchLoss(connection: LossEvents): LossWatch {
       tell(lost)
       return () => {}
     },
+    whyLost: () => lost,
     stop: () => void connection.off('error', note),
   }
 }

@@ -1,5 +1,5 @@
 import { LockUsageError } from '../core/errors.ts'
-import type { Session } from '../core/session.ts'
+import { UnsentCommit, type Session } from '../core/session.ts'
 import type { Row } from '../core/statement.ts'
 import type { WatchedConnection } from './kysely-body.ts'
 import type { KyselyConnection } from './kysely-connection.ts'
@@ -86,7 +86,13 @@ function byStatements({ send, sendFirst, driver }: ControlParts): TransactionCon
       beginning = undoneOnError(begin, () => send('ROLLBACK', 'free'))
       return (await beginning) ?? []
     },
-    commit: async () => void (await send('COMMIT', 'commit')),
+    commit: async () => {
+      try {
+        await send('COMMIT', 'commit')
+      } catch (error) {
+        throw driver.isUnsent?.(error) === true ? new UnsentCommit(error) : error
+      }
+    },
     rollback: async () => {
       // Kysely lines up what is sent through it, and the beginning was not: whoever gives up may be in its middle.
       await beginning?.catch(() => {})

@@ -1,7 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 import { LockUsageError } from '../core/errors.ts'
-import { released, type Session, type Sessions, type TransactionStart } from '../core/session.ts'
+import {
+  released,
+  UnsentCommit,
+  type Session,
+  type Sessions,
+  type TransactionStart,
+} from '../core/session.ts'
 import type { Row, SqlStatement, Value } from '../core/statement.ts'
 import { watchLoss, type LossEvents } from './connection-loss.ts'
 import { mustHave } from './must-have.ts'
@@ -95,6 +101,7 @@ function sessionOf<Connection extends Mysql2Connection>(
       await Promise.race([killQuery(pool, own.threadId), pause(killPatienceMs, undefined, { ref: false })])
     },
     onLost: loss.onLost,
+    whyLost: loss.whyLost,
     witness: line.body,
   }
 }
@@ -127,7 +134,11 @@ function statementsOn(line: Line, isLent: () => boolean): Statements {
     commit: async () => {
       body.close()
       // behind all that the work has started: a deadlock leaves a connection on which every COMMIT succeeds
-      await line.send('COMMIT', 'commit')
+      try {
+        await line.send('COMMIT', 'commit')
+      } catch (error) {
+        throw isUnsent(error) ? new UnsentCommit(error) : error
+      }
       body.over()
     },
     rollback: undo,
@@ -219,8 +230,16 @@ function toMysql(value: Value): unknown {
   return { toSqlString: () => quoted }
 }
 
+/** The driver's words, without a code (3.24), for what it has not sent. */
+function isUnsent(error: unknown): boolean {
+  return (
+    error instanceof Error && error.message === "Can't add new command when connection is in closed state"
+  )
+}
+
 /** For libraries that send their statements through `mysql2`. */
 export const traits: DriverTraits = {
+  isUnsent,
   begin: (start) => [...beginTexts(start), ...headTexts(start)],
   body: { fateOf: fateBy(fateWords), isEndedByErrors: true },
   isInTransaction,

@@ -118,6 +118,7 @@ function sessionOf<Client extends PgClient>(client: Client, { names, pipeline }:
       await cancel(client)
     },
     onLost: loss.onLost,
+    whyLost: loss.whyLost,
   }
   if (pipeline) session.ride = ride
   // the native client tells nothing

@@ -64,6 +64,10 @@ export class TransactionBody implements Witness {
     return this.#failures ?? []
   }
 
+  get ending(): unknown {
+    return this.#failure ?? this.#end?.cause
+  }
+
   get savepoints(): Savepoints | undefined {
     if (this.#traits.givesUpOnReturn !== undefined) this.#savepoints ??= new Savepoints()
     return this.#savepoints
@@ -115,6 +119,8 @@ export class TransactionBody implements Witness {
 
   /** Why something of it is stored, or may be, whatever becomes of the rest. */
   get stored(): Ended | undefined {
+    // nobody could ask
+    if (this.#stored === undefined && this.asksBeforeRollback) return perhapsStored(this.#failure)
     return this.#stored
   }
 

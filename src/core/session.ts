@@ -13,10 +13,22 @@ export interface TransactionStart {
   readonly head?: readonly SqlStatement[]
 }
 
+/** Nothing was committed, because the connection had ended before. */
+export class UnsentCommit extends Error {
+  override readonly name = 'UnsentCommit'
+
+  /** `cause` is the driver's own error. */
+  constructor(cause: unknown) {
+    super('COMMIT was not sent', { cause })
+  }
+}
+
 /** What a session has seen of the statements in its transaction, whoever has sent them. */
 export interface Witness {
   /** What they have failed with since it began. Of very many, the first ones and the newest. */
   readonly failures: readonly unknown[]
+  /** The error since which the database is not known to have the transaction, if there is one. Absent where nobody sees. */
+  readonly ending?: unknown
   /** Whether the driver itself says of an error that a transaction has lost. Told where not every failure is seen. */
   readonly isLoss?: (error: ErrorLike) => boolean
   /** Told where a return to a savepoint gives up the locks that were taken since. */
@@ -63,7 +75,10 @@ export interface Session<Tx = unknown> {
    * when the one before is answered. Undefined where there is nothing to wait for. Absent where `commit` does the same.
    */
   readonly untilIdle?: () => Promise<void> | undefined
-  /** Rejects where the database has rolled back before; `cause` is then the first error since the beginning. */
+  /**
+   * Rejects where the database has rolled back before; `cause` is then the first error since the beginning. Rejects with
+   * {@link UnsentCommit} where the connection had ended before COMMIT could be sent.
+   */
   commit: () => Promise<void>
   /** Is no error where there is nothing to roll back. */
   rollback: () => Promise<void>
@@ -78,6 +93,8 @@ export interface Session<Tx = unknown> {
   destroy: (why: Error) => Promise<void>
   /** Tells, at most once, that the connection has broken. Gives what stops it. Absent where the driver tells nobody. */
   readonly onLost?: (tell: (why: Error) => void) => () => void
+  /** Why the connection is known to have broken. Absent where only its statements tell. */
+  readonly whyLost?: () => Error | undefined
   /** Absent where the driver shows nothing of what the work sends: then an error is judged by itself alone. */
   readonly witness?: Witness
   /** The server's number for this connection as the log-in told it. Behind a pooler it is not the server's own. */

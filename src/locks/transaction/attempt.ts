@@ -12,7 +12,7 @@ import { takeTurn } from '../lane.ts'
 import { inGrace, NoAnswerError, within } from '../limit.ts'
 import { beginDeadline, beginLimit, commitLimit, idleLimit, patienceOf, type Job } from './job.ts'
 import type { TransactionOptions } from './options.ts'
-import { isOfTransaction, WorkError } from './own-error.ts'
+import { isOfTransaction, lossOf, WorkError } from './own-error.ts'
 import { openTransaction } from './open-transaction.ts'
 import { untilIdle } from './part.ts'
 import { openSession } from '../open-session.ts'
@@ -91,6 +91,8 @@ async function fromBeginToCommit<Tx, T>(
     // what the work did not wait for is stored as a whole, and is not done in the connection's next transaction
     const idle = untilIdleInTime(open, job)
     if (idle !== undefined) await idle
+    const loss = lossOf(open)
+    if (loss !== undefined) throw loss
   } catch (error) {
     const reason = open.isAtWork && !isOfTransaction(open, error) ? new WorkError(error) : error
     throw await rolledBack(open, reason)

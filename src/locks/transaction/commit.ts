@@ -1,7 +1,7 @@
 import { backoffMs } from '../../core/backoff.ts'
 import { deadlineIn, pause, type Deadline } from '../../core/deadline.ts'
 import { CommitOutcomeUnknownError } from '../../core/errors.ts'
-import type { Session } from '../../core/session.ts'
+import { UnsentCommit, type Session } from '../../core/session.ts'
 import type { Row } from '../../core/statement.ts'
 import type { CommitProbe } from '../../dialects/transaction.ts'
 import { busyPauseMs } from './begin.ts'
@@ -47,6 +47,10 @@ export async function settleCommit<Tx>(
 ): Promise<void> {
   const { session, dialect } = transaction
   let error = reason
+  if (error instanceof UnsentCommit) {
+    transaction.doubt(error.cause)
+    throw error.cause
+  }
   for (let failed = 1; ; failed += 1) {
     const failure = readFailure(error, dialect)
     if (!(await mayRepeat(failure, { transaction, doubt, failed }))) {

@@ -44,6 +44,15 @@ export function isOfTransaction(open: OpenTransaction<unknown>, error: unknown):
   return seen.some((one) => isAlike(kind, classifyFor(one, dialect).kind))
 }
 
+/**
+ * The error by which it is known that the connection has broken, before COMMIT is sent: then nothing is stored, and there
+ * is nothing to find out. Undefined where it is not known.
+ */
+export function lossOf({ session, dialect }: OpenTransaction<unknown>): Error | undefined {
+  const why = session.whyLost?.() ?? session.witness?.ending
+  return why instanceof Error && classifyFor(why, dialect).kind === 'connection-lost' ? why : undefined
+}
+
 function neverLoss(): boolean {
   return false
 }
