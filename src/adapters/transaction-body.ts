@@ -195,8 +195,8 @@ export class TransactionBody implements Witness {
   }
 
   #hasGone(): void {
-    if (this.#failure === undefined) this.#stored ??= endedByWork()
-    else if (this.#mayHaveCommitted) this.#stored ??= perhapsStored(this.#failure)
+    if (this.#mayHaveCommitted) this.#stored ??= perhapsStored(this.#failure)
+    else if (this.#failure === undefined) this.#stored ??= endedByWork()
     this.#end ??= this.#stored ?? nothingToCommit(this.#failure)
   }
 }
@@ -230,10 +230,13 @@ function endedByWork(): LockUsageError {
   )
 }
 
-/** A deadlock inside of a procedure undoes everything, unless the procedure has committed before. */
+/**
+ * A procedure may have committed or rolled back, and a deadlock inside of one undoes everything unless it has committed
+ * before: the server says no more than that the transaction is gone.
+ */
 function perhapsStored(cause: unknown): CommitOutcomeUnknownError {
   return new CommitOutcomeUnknownError(
-    'a statement that can commit, such as CALL, has failed, and the transaction is gone: what came before may be stored or not. Look before you repeat it',
-    { cause },
+    'a statement that can commit or roll back, such as CALL, has ended the transaction: what came before may be stored or not. Look before you repeat it',
+    cause === undefined ? {} : { cause },
   )
 }

@@ -84,7 +84,7 @@ function implicitSpecs(stage: Stage): void {
         await send(note(2))
       }),
     )
-    expect(await said).toBeInstanceOf(LockUsageError)
+    expect(await said).toBeInstanceOf(CommitOutcomeUnknownError)
     // the procedure has stored what came before it, and nothing else is
     expect(await stored()).toEqual([1])
     const atTheEnd = caught(
@@ -92,7 +92,7 @@ function implicitSpecs(stage: Stage): void {
         await send('call commits()')
       }),
     )
-    expect(await atTheEnd).toBeInstanceOf(LockUsageError)
+    expect(await atTheEnd).toBeInstanceOf(CommitOutcomeUnknownError)
   })
 
   const procedure = async (text: string): Promise<void> => {
@@ -105,21 +105,42 @@ function implicitSpecs(stage: Stage): void {
   test.each([
     ['an error', new Error('mine')],
     ['an error that is worth a retry', Object.assign(new Error('lost'), { errno: 1213, sqlState: '40001' })],
-  ])('inside of a procedure, and throws %s: is told what is stored, and not run again', async (_, mine) => {
-    await procedure('commit;')
-    let runs = 0
+  ])(
+    'inside of a procedure, and throws %s: is told that it may be stored, and not run again',
+    async (_, mine) => {
+      await procedure('commit;')
+      let runs = 0
+      const said = await caught(
+        transaction(async (send) => {
+          runs += 1
+          await send(note(runs))
+          await send('call ends_it()')
+          throw mine
+        }),
+      )
+      expect(said).toBeInstanceOf(CommitOutcomeUnknownError)
+      expect(said).toMatchObject({ cause: mine })
+      expect(classifyError(said)).toMatchObject({ retryable: false })
+      expect(await stored()).toEqual([1])
+    },
+  )
+
+  test.each([
+    ['rolls back', 'rollback;'],
+    [
+      'rolls back after an error',
+      `declare exit handler for sqlexception begin rollback; end; ${note(9)}; ${note(9)};`,
+    ],
+  ])('inside of a procedure that %s: nobody says that it is stored', async (_, text) => {
+    await procedure(text)
     const said = await caught(
       transaction(async (send) => {
-        runs += 1
-        await send(note(runs))
+        await send(note(1))
         await send('call ends_it()')
-        throw mine
       }),
     )
-    expect(said).toBeInstanceOf(LockUsageError)
-    expect(said).toMatchObject({ field: 'transaction', isStored: true, cause: mine })
-    expect(classifyError(said)).toMatchObject({ retryable: false })
-    expect(await stored()).toEqual([1])
+    expect(said).toBeInstanceOf(CommitOutcomeUnknownError)
+    expect(await stored()).toEqual([])
   })
 
   test('inside of a procedure that then loses against another: is not run again', async () => {
