@@ -15,6 +15,10 @@ export class Blame implements Witness {
   /** The first of its own since then. */
   late: unknown
 
+  get ending(): unknown {
+    return this.error
+  }
+
   forget(): void {
     this.error = undefined
     this.hasReturned = false

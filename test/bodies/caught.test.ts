@@ -54,6 +54,32 @@ function specs({ transaction, stored, ending }: Stage): void {
 function consequenceSpecs({ transaction, stored }: Stage): void {
   const conflict = "do $$ begin raise 'lost against another' using errcode = '40001'; end $$"
 
+  test('or throws one of its own without a cause: is run again', async () => {
+    let attempts = 0
+    await transaction(async (send) => {
+      attempts += 1
+      await send(note(attempts))
+      if (attempts > 1) return
+      await caught(send(conflict))
+      throw new Error('mine')
+    })
+    expect(attempts).toBe(2)
+    expect(await stored()).toEqual([2])
+  })
+
+  test('and goes back to a savepoint, and throws one of its own: is not run again', async () => {
+    let attempts = 0
+    const call = transaction(async (send) => {
+      attempts += 1
+      await send('savepoint mine')
+      await caught(send(conflict))
+      await send('rollback to savepoint mine')
+      throw new Error('mine')
+    })
+    await expect(call).rejects.toThrow('mine')
+    expect(attempts).toBe(1)
+  })
+
   test('is run again, and each of its effects is stored once', async () => {
     let attempts = 0
     await transaction(async (send) => {
@@ -116,6 +142,46 @@ function deadlockSpecs({ transaction, stored, ending }: Stage): void {
       ),
     )
     expect(classifyError(said)).toMatchObject({ kind: 'deadlock', retryable: true })
+    expect(await stored()).toEqual([])
+  })
+
+  test('and throws one of its own without a cause: is run again', async () => {
+    let attempts = 0
+    const work = async (send: (text: string) => Promise<unknown>): Promise<void> => {
+      attempts += 1
+      await send(note(attempts))
+      if (attempts > 1) return
+      await caught(send(await ending(send)))
+      throw new Error('mine')
+    }
+    await transaction(work, { backoff: { baseMs: 1 } })
+    expect(attempts).toBe(2)
+    expect(await stored()).toEqual([2])
+  })
+
+  test('and throws one of its own: is told that one when no attempt is left', async () => {
+    const call = transaction(
+      async (send) => {
+        await send(note(1))
+        await caught(send(await ending(send)))
+        throw new Error('mine')
+      },
+      { attempts: 1 },
+    )
+    await expect(call).rejects.toThrow('mine')
+    expect(await stored()).toEqual([])
+  })
+
+  test('that left the transaction open, and throws one of its own: is not run again', async () => {
+    let attempts = 0
+    const call = transaction(async (send) => {
+      attempts += 1
+      await send(note(1))
+      await caught(send(note(1)))
+      throw new Error('mine')
+    })
+    await expect(call).rejects.toThrow('mine')
+    expect(attempts).toBe(1)
     expect(await stored()).toEqual([])
   })
 }

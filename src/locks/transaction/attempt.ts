@@ -12,7 +12,7 @@ import { takeTurn } from '../lane.ts'
 import { inGrace, NoAnswerError, within } from '../limit.ts'
 import { beginDeadline, beginLimit, commitLimit, idleLimit, patienceOf, type Job } from './job.ts'
 import type { TransactionOptions } from './options.ts'
-import { isOfTransaction, lossOf, WorkError } from './own-error.ts'
+import { failureOfWork, lossOf, WorkError } from './own-error.ts'
 import { openTransaction } from './open-transaction.ts'
 import { untilIdle } from './part.ts'
 import { openSession } from '../open-session.ts'
@@ -94,8 +94,7 @@ async function fromBeginToCommit<Tx, T>(
     const loss = lossOf(open)
     if (loss !== undefined) throw loss
   } catch (error) {
-    const reason = open.isAtWork && !isOfTransaction(open, error) ? new WorkError(error) : error
-    throw await rolledBack(open, reason)
+    throw await rolledBack(open, open.isAtWork ? failureOfWork(open, error) : error)
   } finally {
     leave(open, job.scope)
   }

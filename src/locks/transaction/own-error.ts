@@ -8,11 +8,34 @@ import type { OpenTransaction } from '../port.ts'
 /** Carries an error out of an attempt that is the work's own, whatever it looks like: it is thrown as it is. */
 export class WorkError extends Error {
   readonly thrown: unknown
+  /** The error by which the database had ended the transaction before, if it is a reason to run all of it again. */
+  readonly lostBy: unknown
 
-  constructor(thrown: unknown) {
+  constructor(thrown: unknown, lostBy: unknown) {
     super('the work has failed')
     this.thrown = thrown
+    this.lostBy = lostBy
   }
+}
+
+/**
+ * What an attempt ends with whose work has thrown: what it has thrown, or that in a {@link WorkError}.
+ *
+ * Work that catches a deadlock and throws an error of its own, without a `cause`, has seen what was rolled back. It is run
+ * again, and gives the same error in a transaction that is whole if it has nothing to do with the deadlock.
+ */
+export function failureOfWork(open: OpenTransaction<unknown>, error: unknown): unknown {
+  const isForeign = !isOfTransaction(open, error)
+  if (!isForeign && classifyFor(error, open.dialect).kind !== 'other') return error
+  const lostBy = lostBefore(open)
+  return isForeign || lostBy !== undefined ? new WorkError(error, lostBy) : error
+}
+
+function lostBefore({ session, dialect }: OpenTransaction<unknown>): unknown {
+  const ending = session.witness?.ending
+  if (ending === undefined) return undefined
+  const { kind, transaction } = classifyFor(ending, dialect)
+  return isRetryable(kind) && transaction !== 'open' ? ending : undefined
 }
 
 /** Errors that another call of Holdfast's has ended with. It has done what could be done about them. */
@@ -31,7 +54,7 @@ export function throwSpent(error: unknown): never {
  * Libraries wrap errors, and some make new ones. So besides the errors that the session has seen, one of a kind that it
  * has seen counts as well.
  */
-export function isOfTransaction(open: OpenTransaction<unknown>, error: unknown): boolean {
+function isOfTransaction(open: OpenTransaction<unknown>, error: unknown): boolean {
   const { session, dialect, refusals = [] } = open
   const { kind } = classifyFor(error, dialect)
   if (kind === 'other' || session.witness === undefined) return true

@@ -63,8 +63,7 @@ async function runAgain<Tx, T>(job: Job<Tx, T>, reason: unknown, deadline: Deadl
     // an abort does not change that nobody knows what is stored
     if (error instanceof CommitOutcomeUnknownError) throw error
     options.signal?.throwIfAborted()
-    if (error instanceof WorkError) throw error.thrown
-    const failure = readFailure(error, candidates)
+    const failure = error instanceof WorkError ? ofWork(error, candidates) : readFailure(error, candidates)
     await beforeRetry(failure, state, options)
     options.signal?.throwIfAborted()
     if (!(failure.error instanceof LockContention)) waitAnew(job, state)
@@ -74,6 +73,12 @@ async function runAgain<Tx, T>(job: Job<Tx, T>, reason: unknown, deadline: Deadl
       error = next
     }
   }
+}
+
+/** Whatever it is a reason for, the caller sees what the work has thrown. */
+function ofWork({ thrown, lostBy }: WorkError, candidates: readonly Dialect[]): Failure {
+  if (lostBy === undefined) throw thrown
+  return { ...readFailure(lostBy, candidates), error: thrown }
 }
 
 /** The work had its locks: the time that it took is none that the next attempt has waited. */
