@@ -38,6 +38,19 @@ describeClients((scene) => {
     expect(await limitsOf(client)).toEqual(before)
   })
 
+  test('so do rows that nobody waits for, when the work throws', async () => {
+    const client = scene.connect(1)
+    const before = await limitsIn(client)
+    const mistake = new Error('a mistake of the application')
+    const failing = client.locks.transaction(async (tx) => {
+      for (const options of [{}, { wait: { timeoutMs: 1000 } }])
+        void client.lockItem(tx, 1, options).catch(() => {})
+      throw mistake
+    })
+    expect(await caught(failing)).toBe(mistake)
+    expect(await limitsIn(client)).toEqual(before)
+  })
+
   test('so do rows of which one is refused', async () => {
     const client = scene.connect(2)
     const before = await limitsOf(client)

@@ -54,16 +54,41 @@ async function lockNow(open: OpenTransaction<unknown>, call: RowCall): Promise<L
   const began = performance.now()
   const lock = (): Promise<readonly Row[]> =>
     withSavepoint(open, options.savepoint === true, () =>
-      withSetting(open.session, plan.setting, {
-        doubt: open.doubt,
-        signal: open.signal,
-        work: () => takeRows(open, call),
-      }),
+      whileOpen(open, plan.setting, () =>
+        withSetting(open.session, plan.setting, {
+          doubt: open.doubt,
+          signal: open.signal,
+          work: () => takeRows(open, call),
+        }),
+      ),
     )
   const rows = await oneAtATime(open, () => lockInTime(open, options.wait, lock))
   const waitedMs = performance.now() - began
   const receipt = receiptOf(plan, options, { statements: [...before(plan), read.statement], waitedMs })
   return Object.assign([...rows], { receipt })
+}
+
+/**
+ * A setting can outlast the transaction: when that ends before the setting is put back, because nobody waited for the
+ * lock, the session must not go to anybody else.
+ */
+function whileOpen<T>(
+  open: OpenTransaction<unknown>,
+  setting: Plan['setting'],
+  work: () => Promise<T>,
+): Promise<T> {
+  return setting === undefined || setting.endsWithError === true ? work() : orDoubt(open, work)
+}
+
+async function orDoubt<T>({ onLeave, doubt }: OpenTransaction<unknown>, work: () => Promise<T>): Promise<T> {
+  if (onLeave === undefined) throw new LockUsageError('tx', 'the transaction has ended')
+  const left = (): void => doubt(new Error('the transaction ended while a lock of it was being taken'))
+  onLeave.push(left)
+  try {
+    return await work()
+  } finally {
+    onLeave.splice(onLeave.indexOf(left), 1)
+  }
 }
 
 /** What a plan gave to somebody who asked with these options. */
