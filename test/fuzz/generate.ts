@@ -81,6 +81,8 @@ function deedOf(random: Random, abilities: Abilities, depth: number): Deed {
   return random.pick(random.next() < 0.7 ? common : rare)()
 }
 
+type RowsDeed = Extract<Deed, { readonly do: 'rows' }>
+
 const streamed = ['rows', 'locked rows', 'nonsense'] as const
 
 function abortOf(random: Random): Step {
@@ -92,6 +94,7 @@ function breakOf(random: Random): Break {
 }
 
 function together(random: Random, abilities: Abilities, depth: number): Deed {
+  if (random.next() < 0.3) return overlapping(random, abilities)
   const length = 2 + random.below(2)
   const one = (): Step => stepOf(random, abilities, depth - 1)
   // locks that are taken at once meet in more ways than other statements do
@@ -104,7 +107,21 @@ function together(random: Random, abilities: Abilities, depth: number): Deed {
   return { do: 'together', steps: Array.from({ length }, branch) }
 }
 
-function rowsOf(random: Random, { canSkip }: Abilities, row: number): Deed {
+/** A lock that can be had and one that a rival may have, each with a savepoint: what one gives up is not the other's. */
+function overlapping(random: Random, abilities: Abilities): Deed {
+  const lock = (row: number): Step => ({
+    ...rowsOf(random, abilities, row),
+    savepoint: true,
+    manner: 'catch',
+  })
+  const branches = [1, 2].map((row): Step => {
+    if (random.next() < 0.5) return lock(row)
+    return { do: 'sequence', steps: [{ do: 'write', manner: 'catch' }, lock(row)], manner: 'catch' }
+  })
+  return { do: 'together', steps: random.next() < 0.5 ? branches : branches.toReversed() }
+}
+
+function rowsOf(random: Random, { canSkip }: Abilities, row: number): RowsDeed {
   // a setting that is changed for it has to be put back; where settings count seconds, the short one changes none
   const timed = { timeoutMs: random.pick([40, 1000]) }
   const waits: RowWait[] = ['block', 'nowait', timed, timed, ...(canSkip ? ['skip' as const] : [])]
