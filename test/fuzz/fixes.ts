@@ -60,7 +60,7 @@ export const fixes: readonly Fix[] = [
       ['mysql', 'kysely'],
       ['mariadb', 'kysely'],
     ],
-    changes: [remove('src/adapters/kysely-body.ts', 'body.failed(error, true)')],
+    changes: [remove('src/adapters/kysely-body.ts', 'body.failed(error, true, steps)')],
   },
   {
     name: '3: after a deadlock that was caught, statements are sent',
