@@ -129,8 +129,10 @@ describe('what is not an instance of Knex that Holdfast knows is refused when th
   })
 
   test('another driver', () => {
-    const knex = makeKnex({ client: 'mssql' })
-    expect(() => createLocks(knex)).toThrow('its client mssql is not one of pg, mysql2, better-sqlite3')
+    const client = { driverName: 'mssql', acquireConnection: () => {}, releaseConnection: () => {} }
+    expect(() => createLocks({ client, transaction: () => {} })).toThrow(
+      'its client mssql is not one of pg, mysql2, better-sqlite3',
+    )
   })
 
   test('a transaction', async () => {
