@@ -30,8 +30,8 @@ function contextOf(orm: Orm, context: EngineContext): OrmContext {
     const session = await context.engine.open()
     for (const sql of accounts) await session.run({ sql, params: [] })
     await session.close()
-    const open = (): OrmStage => orm.open(context.name, context.engine.server.url)
-    apps = [open(), open()]
+    const open = (): Promise<OrmStage> => orm.open(context.name, context.engine.server.url)
+    apps = [await open(), await open()]
   })
   afterEach(async () => {
     await Promise.all(apps.map(({ close }) => close()))
@@ -63,10 +63,10 @@ function contextOf(orm: Orm, context: EngineContext): OrmContext {
 
 /** Locks the first account, by the ORM's own SELECT. */
 export async function lockFirst(
-  { locks, select }: OrmStage,
+  { locks, query }: OrmStage,
   tx: unknown,
   wait?: OrmWait,
 ): Promise<Account | undefined> {
-  const [row] = await locks.rows(tx, select(1, tx) as never, wait && { wait })
+  const [row] = await locks.rows(tx, query(1, tx) as never, wait && { wait })
   return row as Account | undefined
 }

@@ -88,6 +88,7 @@ function stageOn({ db, account: table, close }: Opened, size: number): OrmStage<
   const select = (id: number, tx: Pick<Tx, 'select'> = db) => tx.select().from(table).where(eq(table.id, id))
   return {
     locks: createLocks(db),
+    query: select,
     select,
     selectSkipping: (id, tx) => select(id, tx).for('update', { skipLocked: true }),
     update: (tx, { id, balance }) => tx.update(table).set({ balance }).where(eq(table.id, id)),
@@ -107,5 +108,5 @@ export const drizzle: Orm = {
   name: 'drizzle-orm',
   engines: Object.keys(opening),
   nesting: (engine) => (engine === 'sqlite' ? 'synchronous' : 'asynchronous'),
-  open: (engine, url, size = 4) => stageOn(openDrizzle(engine, url, size), size) as OrmStage,
+  open: async (engine, url, size = 4) => stageOn(openDrizzle(engine, url, size), size) as OrmStage,
 }

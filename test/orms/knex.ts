@@ -28,6 +28,7 @@ function stageOn(knex: Knex, size: number): OrmStage<Knex.Transaction> {
       .where({ id })
   return {
     locks: createLocks(knex),
+    query: select,
     select,
     selectSkipping: (id, tx) => select(id, tx).forUpdate().skipLocked(),
     update: (tx, { id, balance }) => tx('account').where({ id }).update({ balance_now: balance }),
@@ -44,5 +45,5 @@ export const knex: Orm = {
   name: 'knex',
   engines: Object.keys(clients),
   nesting: () => 'asynchronous',
-  open: (engine, url, size = 4) => stageOn(openKnex(engine, url, size), size) as OrmStage,
+  open: async (engine, url, size = 4) => stageOn(openKnex(engine, url, size), size) as OrmStage,
 }

@@ -61,7 +61,7 @@ function specs(context: OrmContext): void {
 
   test('a query that was not built with tx locks nothing, and is refused', async () => {
     const { app, other } = context
-    const reading = app.locks.transaction((tx) => app.locks.rows(tx, other.select(1) as never))
+    const reading = app.locks.transaction((tx) => app.locks.rows(tx, other.query(1) as never))
     await expect(reading).rejects.toThrow(LockUsageError)
   })
 

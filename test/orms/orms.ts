@@ -1,6 +1,7 @@
 import { drizzle } from './drizzle.ts'
 import { knex } from './knex.ts'
+import { typeorm } from './typeorm.ts'
 import type { Orm } from './stage.ts'
 
 /** The ORMs that the specs run through. */
-export const orms: readonly Orm[] = [drizzle, knex]
+export const orms: readonly Orm[] = [drizzle, knex, typeorm]

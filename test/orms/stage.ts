@@ -18,9 +18,11 @@ export interface OrmStage<Tx = unknown> {
     ) => Promise<LockedRows<unknown>>
   }
   /** The ORM's own SELECT of one account, built with a `tx`, or with the ORM itself when none is given. */
+  readonly query: (id: number, tx?: Tx) => unknown
+  /** What that gives when it is run. */
   readonly select: (id: number, tx?: Tx) => PromiseLike<readonly Account[]>
   /** The same with the ORM's own words for a lock that skips rows. Absent where it has none. */
-  readonly selectSkipping?: ((id: number, tx: Tx) => PromiseLike<unknown>) | undefined
+  readonly selectSkipping?: ((id: number, tx: Tx) => unknown) | undefined
   readonly update: (tx: Tx, account: Account) => PromiseLike<unknown>
   readonly insert: (tx: Tx, account: Account) => PromiseLike<unknown>
   /** Sends a text as it is. */
@@ -39,7 +41,7 @@ export interface Orm {
   /** The npm package. */
   readonly name: string
   readonly engines: readonly string[]
-  readonly open: (engine: string, url: string, size?: number) => OrmStage
+  readonly open: (engine: string, url: string, size?: number) => Promise<OrmStage>
   /** How nested work is given, where it can be asynchronous at all. */
   readonly nesting: (engine: string) => 'asynchronous' | 'synchronous' | 'none'
 }

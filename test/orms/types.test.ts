@@ -2,10 +2,12 @@ import { integer, pgTable } from 'drizzle-orm/pg-core'
 import type { NodePgDatabase } from 'drizzle-orm/node-postgres'
 import type { Knex } from 'knex'
 import type pg from 'pg'
+import type { DataSource, EntityManager, EntitySchema } from 'typeorm'
 import { expectTypeOf, test } from 'vitest'
 
 import { createLocks as drizzle } from '../../src/entries/drizzle.ts'
 import { createLocks as knex, type KnexLocks, type LockedRows } from '../../src/entries/knex.ts'
+import { createLocks as typeorm, type TypeormLocks } from '../../src/entries/typeorm.ts'
 
 interface Account {
   readonly id: number
@@ -28,6 +30,13 @@ const calls = {
       locks.rows(tx, tx<Account>('account').select('id').where({ id: 1 }), { wait: 'skip' }),
     )
   },
+  typeorm: (source: DataSource) => typeorm(source),
+  'rows of typeorm': (source: DataSource, entity: EntitySchema<Account>) => {
+    const locks = typeorm(source, { dialect: 'postgres' })
+    return locks.transaction((tx) =>
+      locks.rows(tx, tx.createQueryBuilder(entity, 'a').where({ id: 1 }), { wait: 'skip' }),
+    )
+  },
   'rows of drizzle': (db: NodePgDatabase & { $client: pg.Pool }) => {
     const locks = drizzle(db)
     return locks.transaction((tx) => locks.rows(tx, tx.select().from(account), { wait: 'skip' }))
@@ -41,6 +50,10 @@ test("the work is given the ORM's own transaction, and rows are those of its que
   expectTypeOf(calls['knex, told']).returns.toEqualTypeOf<KnexLocks<Knex.Transaction, 'postgres'>>()
   expectTypeOf(calls['rows of knex']).returns.resolves.toEqualTypeOf<LockedRows<Account>>()
   expectTypeOf(calls['columns of knex']).returns.resolves.toEqualTypeOf<LockedRows<Pick<Account, 'id'>>>()
+  expectTypeOf(calls.typeorm).returns.toEqualTypeOf<
+    TypeormLocks<EntityManager, 'postgres' | 'mysql' | 'mariadb' | 'sqlite'>
+  >()
+  expectTypeOf(calls['rows of typeorm']).returns.resolves.toEqualTypeOf<LockedRows<Account>>()
   expectTypeOf(calls['rows of drizzle']).returns.resolves.toEqualTypeOf<
     LockedRows<{ id: number; balance: number }>
   >()

@@ -13,7 +13,7 @@ function specs(context: OrmContext): void {
   test('a transaction with a locked row costs 2 round trips besides its statements', async () => {
     const protocol = context.name === 'postgres' ? postgresProtocol : mysqlProtocol
     const proxy = await startProxy(context.engine.server.url, protocol)
-    const own = context.orm.open(context.name, proxy.url, 1)
+    const own = await context.orm.open(context.name, proxy.url, 1)
     const work = (balance: number): Promise<void> =>
       own.locks.transaction(async (tx) => {
         await lockFirst(own, tx)

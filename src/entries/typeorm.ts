@@ -1,0 +1,81 @@
+import { sessionsOf, type TypeormKind, type TypeormSessionOptions } from '../adapters/typeorm/sessions.ts'
+import type { TypeormSource } from '../adapters/typeorm/transaction.ts'
+import { LockUsageError } from '../core/errors.ts'
+import type { Sessions } from '../core/session.ts'
+import type { Row } from '../core/statement.ts'
+import type { LocksOptions, RowOptionsOf, SharedLocks } from '../locks.ts'
+import type { RowQuery } from '../locks/rows/query.ts'
+import type { LockedRows } from '../locks/rows/rows.ts'
+import { joinOrm, type OrmSelect } from '../orm-locks.ts'
+
+export type { TypeormSessionOptions } from '../adapters/typeorm/sessions.ts'
+export type { TypeormSource } from '../adapters/typeorm/transaction.ts'
+export { withTxRetry, type RowOptionsOf, type WaitOf } from '../locks.ts'
+export { queue } from '../locks/queue/queue.ts'
+export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
+export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
+export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
+
+export type TypeormDialectName = 'postgres' | 'mysql' | 'mariadb' | 'sqlite'
+
+/** What is used of a `SelectQueryBuilder` that gives entities of type `R`. */
+export interface TypeormSelect<R> {
+  getMany(): Promise<R[]>
+  getQueryAndParameters(): readonly [string, readonly unknown[]]
+}
+
+/** Locks through TypeORM: the work receives an `EntityManager`. */
+export interface TypeormLocks<Tx, D extends TypeormDialectName> extends SharedLocks<Tx> {
+  /** Locks the rows of a SELECT until the transaction ends, and gives them as they are once they are locked. */
+  readonly rows: {
+    <R>(tx: Tx, query: TypeormSelect<R>, options?: RowOptionsOf<D>): Promise<LockedRows<R>>
+    <R extends object = Row>(tx: Tx, query: RowQuery, options?: RowOptionsOf<D>): Promise<LockedRows<R>>
+  }
+}
+
+export interface TypeormLocksOptions<D extends TypeormDialectName>
+  extends LocksOptions<D>, TypeormSessionOptions {}
+
+interface Below {
+  readonly kind: TypeormKind
+  readonly dialects: readonly TypeormDialectName[]
+}
+
+const overMysql2: Below = { kind: 'mysql2', dialects: ['mysql', 'mariadb'] }
+
+/** By the `type` of a data source. */
+const types: Readonly<Record<string, Below>> = {
+  postgres: { kind: 'pg', dialects: ['postgres'] },
+  mysql: overMysql2,
+  mariadb: overMysql2,
+  'better-sqlite3': { kind: 'better-sqlite3', dialects: ['sqlite'] },
+}
+
+/** Locks on the database that a `DataSource` reaches through `pg`, `mysql2` or `better-sqlite3`. */
+export function createLocks<Source extends TypeormSource, D extends TypeormDialectName = TypeormDialectName>(
+  dataSource: Source,
+  options?: TypeormLocksOptions<D>,
+): TypeormLocks<Source['manager'], D> {
+  const { dialects, sessions } = typeormWay(dataSource, options)
+  const way = { dialects: dialects as readonly D[], sessions, selectOf }
+  return joinOrm(way, options) as TypeormLocks<Source['manager'], D>
+}
+
+/** What is below a data source, and how its transactions are had. */
+function typeormWay(
+  dataSource: TypeormSource,
+  options?: TypeormSessionOptions,
+): { readonly dialects: readonly TypeormDialectName[]; readonly sessions: Sessions<object> } {
+  const type = String((dataSource as Partial<TypeormSource>).options?.type)
+  const below = Object.hasOwn(types, type) ? types[type] : undefined
+  if (below === undefined)
+    throw new LockUsageError('dataSource', `its type ${type} is not one of ${Object.keys(types).join(', ')}`)
+  return { dialects: below.dialects, sessions: sessionsOf(dataSource, below.kind, options) }
+}
+
+function selectOf(query: unknown): OrmSelect | undefined {
+  if (typeof query !== 'object' || query === null || !('getMany' in query)) return undefined
+  const select = query as TypeormSelect<Row>
+  const [sql, params] = select.getQueryAndParameters()
+  return { sql, params, run: () => select.getMany() }
+}
