@@ -10,7 +10,7 @@ import mysql from 'mysql2/promise'
 import pg from 'pg'
 
 import { createLocks, type DrizzleDatabase } from '../../src/entries/drizzle.ts'
-import type { Orm, OrmStage } from './stage.ts'
+import type { OpenOptions, Orm, OrmStage } from './stage.ts'
 
 /** The column is not called what the property is: what Drizzle gives is its own making. */
 const account = pgTable('account', { id: integer().primaryKey(), balance: integer('balance_now').notNull() })
@@ -84,10 +84,10 @@ export async function openSingle(
   return { db: overMysql(connection), close: () => connection.end() }
 }
 
-function stageOn({ db, account: table, close }: Opened, size: number): OrmStage<Tx> {
+function stageOn({ db, account: table, close }: Opened, options: Required<OpenOptions>): OrmStage<Tx> {
   const select = (id: number, tx: Pick<Tx, 'select'> = db) => tx.select().from(table).where(eq(table.id, id))
   return {
-    locks: createLocks(db),
+    locks: createLocks(db, { pipeline: options.pipeline }),
     query: select,
     select,
     selectSkipping: (id, tx) => select(id, tx).for('update', { skipLocked: true }),
@@ -99,7 +99,7 @@ function stageOn({ db, account: table, close }: Opened, size: number): OrmStage<
     },
     nest: (tx, work) => tx.transaction(work),
     ownTransaction: (work) => db.transaction(work),
-    size,
+    size: options.size,
     close,
   }
 }
@@ -108,5 +108,6 @@ export const drizzle: Orm = {
   name: 'drizzle-orm',
   engines: Object.keys(opening),
   nesting: (engine) => (engine === 'sqlite' ? 'synchronous' : 'asynchronous'),
-  open: async (engine, url, size = 4) => stageOn(openDrizzle(engine, url, size), size) as OrmStage,
+  open: async (engine, url, { size = 4, pipeline = false } = {}) =>
+    stageOn(openDrizzle(engine, url, size), { size, pipeline }) as OrmStage,
 }

@@ -105,6 +105,19 @@ function specs(context: EngineContext): void {
     await connectionPool.end()
   })
 
+  test.runIf(context.name === 'postgres')('a connection is made ready for riding once', async () => {
+    const own = createLocks(knex, { pipeline: true })
+    const client = knex.client as Knex.Client
+    const sending = async (): Promise<unknown> => {
+      await own.transaction(async (tx) => tx('account').where({ id: 1 }))
+      const connection = (await client.acquireConnection()) as { readonly query: unknown }
+      const { query } = connection
+      await client.releaseConnection(connection)
+      return query
+    }
+    expect(await sending()).toBe(await sending())
+  })
+
   test.runIf(context.name === 'postgres')(
     'a release is heard of, where the pool has a connection to spare',
     async () => {

@@ -36,12 +36,19 @@ export interface OrmStage<Tx = unknown> {
   readonly close: () => Promise<void>
 }
 
+export interface OpenOptions {
+  /** How many transactions can be open at once. @default 4 */
+  readonly size?: number
+  /** PostgreSQL: the beginning goes with the first statement. */
+  readonly pipeline?: boolean
+}
+
 /** An ORM, and the engines that it reaches here. */
 export interface Orm {
   /** The npm package. */
   readonly name: string
   readonly engines: readonly string[]
-  readonly open: (engine: string, url: string, size?: number) => Promise<OrmStage>
+  readonly open: (engine: string, url: string, options?: OpenOptions) => Promise<OrmStage>
   /** How nested work is given, where it can be asynchronous at all. */
   readonly nesting: (engine: string) => 'asynchronous' | 'synchronous' | 'none'
 }

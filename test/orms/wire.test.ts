@@ -3,31 +3,39 @@ import { expect, test } from 'vitest'
 import { mysqlProtocol, postgresProtocol } from '../wire/protocols.ts'
 import { startProxy } from '../wire/proxy.ts'
 import { describeOrms, lockFirst, type OrmContext } from './describe-orms.ts'
+import type { OpenOptions } from './stage.ts'
 
 describeOrms(specs, ['postgres', 'mysql', 'mariadb'])
 
+const [select, update] = [/^select .* for update$/i, /^update /i].map((text) => expect.stringMatching(text))
+
 /** As many as through the driver itself, see test/wire. */
 function specs(context: OrmContext): void {
-  const start = context.name === 'postgres' ? /^BEGIN; SELECT / : /^START TRANSACTION$/
+  const isPostgres = context.name === 'postgres'
 
   test('a transaction with a locked row costs 2 round trips besides its statements', async () => {
-    const protocol = context.name === 'postgres' ? postgresProtocol : mysqlProtocol
-    const proxy = await startProxy(context.engine.server.url, protocol)
-    const own = await context.orm.open(context.name, proxy.url, 1)
-    const work = (balance: number): Promise<void> =>
-      own.locks.transaction(async (tx) => {
-        await lockFirst(own, tx)
-        await own.update(tx, { id: 1, balance })
-      })
-    await work(1) // logs in, and asks the server once what it is
-    const trips = await proxy.during(() => work(2))
-    await own.close()
-    await proxy.close()
-    expect(trips).toEqual([
-      expect.stringMatching(start),
-      expect.stringMatching(/^select .* for update$/i),
-      expect.stringMatching(/^update /i),
-      'COMMIT',
-    ])
+    const start = isPostgres ? /^BEGIN; SELECT / : /^START TRANSACTION$/
+    expect(await tripsOf(context)).toEqual([expect.stringMatching(start), select, update, 'COMMIT'])
   })
+
+  test.runIf(isPostgres)('and 1 where the beginning rides with the first of them', async () => {
+    const together = expect.stringMatching(/^BEGIN; SELECT .*; select .* for update$/i)
+    expect(await tripsOf(context, { pipeline: true })).toEqual([together, update, 'COMMIT'])
+  })
+}
+
+async function tripsOf({ orm, name, engine }: OrmContext, options?: OpenOptions): Promise<readonly string[]> {
+  const protocol = name === 'postgres' ? postgresProtocol : mysqlProtocol
+  const proxy = await startProxy(engine.server.url, protocol)
+  const own = await orm.open(name, proxy.url, { ...options, size: 1 })
+  const work = (balance: number): Promise<void> =>
+    own.locks.transaction(async (tx) => {
+      await lockFirst(own, tx)
+      await own.update(tx, { id: 1, balance })
+    })
+  await work(1) // logs in, and asks the server once what it is
+  const trips = await proxy.during(() => work(2))
+  await own.close()
+  await proxy.close()
+  return trips
 }

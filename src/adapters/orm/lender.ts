@@ -29,10 +29,17 @@ export function pgPoolOf(
   { lend, giveBack, discard }: Lender<OwnPgClient>,
   room?: () => Room | undefined,
 ): PgPool & ListeningPool {
-  const connect = async (): Promise<PgClient> => {
-    const client = await lend()
+  const viewOn = (client: OwnPgClient): PgClient => {
     const release = (why?: Error): void => void (why === undefined ? giveBack(client) : discard(client, why))
     return viewOf(client as PgClient, (name) => (name === 'release' ? release : undefined))
+  }
+  // one for the life of the connection: what is done to a client once is done once
+  const views = new WeakMap<OwnPgClient, PgClient>()
+  const connect = async (): Promise<PgClient> => {
+    const client = await lend()
+    const view = views.get(client) ?? viewOn(client)
+    views.set(client, view)
+    return view
   }
   return {
     connect,
