@@ -198,3 +198,9 @@ describe('errors of a wrapper with Prisma’s interface', () => {
     }
   })
 })
+
+test("words behind the statement that Knex puts before them are the driver's, and codes there are not", () => {
+  const lost = new Error("update account set name = 'a - b' - Connection terminated unexpectedly")
+  expect(classifyError(lost, { dialect: 'postgres' }).kind).toBe('connection-lost')
+  expect(classifyError(new Error('select 1 - 40P01'), { dialect: 'postgres' }).kind).toBe('other')
+})
