@@ -5,7 +5,7 @@ import { isBuiltin } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-import { dbFence, tablesFence } from './files.ts'
+import { dbFence, prismaClient, tablesFence } from './files.ts'
 import { marksOf } from './marks.ts'
 import { placeOf, root, type Fence } from './page.ts'
 import type { Program } from './plan.ts'
@@ -72,7 +72,7 @@ export function canCompile({ text, reason }: Fence): boolean {
 }
 
 function isHere(name: string): boolean {
-  if (name.startsWith('.')) return name === './tables.ts'
+  if (name.startsWith('.')) return name === './tables.ts' || name === './generated/client.ts'
   if (isBuiltin(name)) return true
   const [scope = '', second = ''] = name.split('/')
   return existsSync(new URL(`node_modules/${scope.startsWith('@') ? `${scope}/${second}` : scope}`, root))
@@ -95,6 +95,7 @@ async function writeSurroundings(folder: string, programs: readonly Program[]): 
   for (const [name, target] of targets) {
     await writeUnit(`${folder}/${name}/db.ts`, padded(await dbFence(target)))
     if (tables !== undefined) await writeUnit(`${folder}/${name}/tables.ts`, padded(tables))
+    await writeUnit(`${folder}/${name}/generated/client.ts`, prismaClient(target))
   }
 }
 

@@ -1,4 +1,6 @@
-import { readPage, type Fence } from './page.ts'
+import { fileURLToPath } from 'node:url'
+
+import { readPage, root, type Fence } from './page.ts'
 import { enginesIn, titleOf, type Target } from './words.ts'
 
 /** The page that shows, for each adapter, the file that other programs import as `./db.ts`. */
@@ -25,4 +27,10 @@ export async function dbFence(target: Target): Promise<Fence> {
 /** The block that is `./tables.ts`, which Kysely's `./db.ts` imports. */
 export async function tablesFence(): Promise<Fence | undefined> {
   return (await fences()).find(({ words }) => words.includes('tables'))
+}
+
+/** `./generated/client.ts`: the Prisma client that the tests use. */
+export function prismaClient({ engine }: Target): string {
+  const client = `test/orms/prisma/${engine === 'sqlite' ? 'sqlite' : 'postgres'}/client.ts`
+  return `export * from '${fileURLToPath(new URL(client, root))}'\n`
 }

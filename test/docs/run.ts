@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 
 import { openDatabase } from './database.ts'
 import { execute, type Executed } from './execute.ts'
-import { dbFence, tablesFence } from './files.ts'
+import { dbFence, prismaClient, tablesFence } from './files.ts'
 import { placeOf, root, type Fence } from './page.ts'
 import type { Program } from './plan.ts'
 import { createProbe } from './probe.ts'
@@ -76,6 +76,8 @@ async function writeFiles(folder: string, target: Target): Promise<void> {
   await writeFile(`${folder}/db.ts`, rewritten(await dbFence(target)).code)
   const tables = await tablesFence()
   if (tables !== undefined) await writeFile(`${folder}/tables.ts`, tables.text)
+  await mkdir(`${folder}/generated`)
+  await writeFile(`${folder}/generated/client.ts`, prismaClient(target))
 }
 
 function rewritten(fence: Fence): Rewritten {

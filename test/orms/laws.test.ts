@@ -3,10 +3,11 @@ import type { DialectName } from '../../src/registry.ts'
 import { describeLaws } from '../conformance/describe-laws.ts'
 import { drizzleWay } from './drizzle-way.ts'
 import { knexWay } from './knex-way.ts'
+import { prismaWay } from './prisma-way.ts'
 import { typeormWay } from './typeorm-way.ts'
 import type { OrmWay } from './way.ts'
 
-const ways: readonly OrmWay[] = [drizzleWay, knexWay, typeormWay]
+const ways: readonly OrmWay[] = [drizzleWay, knexWay, typeormWay, prismaWay]
 
 /** Every law, through every ORM: its transactions are Holdfast's, and its statements are the application's. */
 describeLaws(laws, {

@@ -1,7 +1,8 @@
 import { drizzle } from './drizzle.ts'
 import { knex } from './knex.ts'
+import { prismaOrm } from './prisma.ts'
 import { typeorm } from './typeorm.ts'
 import type { Orm } from './stage.ts'
 
 /** The ORMs that the specs run through. */
-export const orms: readonly Orm[] = [drizzle, knex, typeorm]
+export const orms: readonly Orm[] = [drizzle, knex, typeorm, prismaOrm]

@@ -22,7 +22,7 @@ export const adapters: Generator = async (args) => {
       if (isOrm) return 'as the driver below'
       return own.some((file) => declares(file, property)) ? 'yes' : 'no'
     }
-    const [driver = '', versions = ''] = peers.find(([name]) => name.includes(entry.name)) ?? []
+    const [driver = '', versions = ''] = peerOf(entry, peers) ?? []
     return [
       code(`holdfast/${entry.name}`),
       `${code(driver)}${versions === '*' ? '' : ` ${prose(versions)}`}`,
@@ -73,7 +73,19 @@ function whatWorkReceives({ path, text }: ProjectFile): string {
   return what
 }
 
-async function peerVersions(): Promise<readonly (readonly [string, string])[]> {
+type Peer = readonly [name: string, versions: string]
+
+/** The nearest name first: `@prisma/adapter-pg` has the name of another adapter in it. */
+function peerOf({ name: entry }: AdapterEntry, peers: readonly Peer[]): Peer | undefined {
+  const called = (is: (name: string) => boolean): Peer | undefined => peers.find(([name]) => is(name))
+  return (
+    called((name) => name === entry) ??
+    called((name) => name === `@${entry}/client`) ??
+    called((name) => name.includes(entry))
+  )
+}
+
+async function peerVersions(): Promise<readonly Peer[]> {
   const text = await readFile(new URL('package.json', project), 'utf8')
   const { peerDependencies } = JSON.parse(text) as { readonly peerDependencies: Record<string, string> }
   return Object.entries(peerDependencies)

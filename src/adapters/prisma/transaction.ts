@@ -1,0 +1,113 @@
+import { noteDerived, originOf } from '../../core/derived.ts'
+import { LockUsageError } from '../../core/errors.ts'
+import { afterOthers, toItsEnd } from '../orm/nesting.ts'
+import { rewordable } from '../orm/rewording.ts'
+import { hasEnded } from '../transaction-body.ts'
+import { viewOf } from '../transaction-view.ts'
+import { begun } from './client.ts'
+import { transactionOn } from './driver-adapter.ts'
+import { noteQueries } from './queries.ts'
+import { unveiled } from './veil.ts'
+
+interface Operation {
+  readonly args: unknown
+  readonly query: (args: unknown) => Promise<unknown>
+}
+
+interface Extensible {
+  $extends(extension: object): object
+}
+
+interface Nesting {
+  $transaction(work: (inner: object) => Promise<unknown>, options?: object): Promise<unknown>
+}
+
+/** What belongs to a `tx` that the work is given. */
+interface Open {
+  readonly connection: object
+  readonly running: Set<Promise<unknown>>
+  isOver: boolean
+  end: () => void
+}
+
+const opens = new WeakMap<object, Open>()
+
+/** Prisma's own client of a transaction, on a connection that somebody else begins and ends the transaction on. */
+export async function prismaOn(client: object, lent: object): Promise<object> {
+  const connection = rewordable(lent)
+  const open: Open = { connection, running: new Set(), isOver: false, end: () => {} }
+  // Prisma compiles a query before it sends it: what is in the work is more than what is on the connection
+  const followed = (client as Extensible).$extends({
+    query: {
+      $allOperations: ({ args, query }: Operation) => {
+        if (open.isOver) throw hasEnded()
+        return follow(open, query(args))
+      },
+    },
+  })
+  const { tx, end } = await begun(followed, (adapter) => transactionOn(adapter, connection))
+  open.end = end
+  const view = viewed(tx, open)
+  opens.set(view, open)
+  return view
+}
+
+function follow<T>(open: Open, operation: Promise<T>): Promise<T> {
+  const answer = unveiled(operation)
+  const ending = answer.then(
+    () => {},
+    () => {},
+  )
+  open.running.add(ending)
+  void ending.then(() => open.running.delete(ending))
+  return answer
+}
+
+/** Waits for what the work has asked of Prisma and not awaited. */
+export async function untilIdle(tx: object): Promise<void> {
+  const running = opens.get(tx)?.running
+  while (running !== undefined && running.size > 0) await Promise.all(running)
+}
+
+export function prismaOff(tx: object): void {
+  const open = opens.get(tx)
+  if (open === undefined) return
+  open.isOver = true
+  open.end()
+}
+
+/** The connection that a `tx` of {@link prismaOn}, or one nested in it, is on. */
+export function connectionOf(tx: object): object | undefined {
+  return opens.get(originOf(tx) as object)?.connection
+}
+
+function viewed(tx: object, open: Open): object {
+  const view: object = viewOf(tx, (name, value) => {
+    if (name !== '$transaction') return noteQueries({ of: tx, view }, name, value)
+    return (work: unknown, options?: object) => nest({ of: view, tx, open }, work, options)
+  })
+  return view
+}
+
+interface Nest {
+  readonly of: object
+  readonly tx: object
+  readonly open: Open
+}
+
+async function nest({ of, tx, open }: Nest, work: unknown, options?: object): Promise<unknown> {
+  if (typeof work !== 'function')
+    throw new LockUsageError(
+      'tx',
+      '$transaction of a list is another transaction beside this one: await the queries, or give it a function',
+    )
+  const nested = (inner: object): Promise<unknown> => {
+    const view = viewed(inner, open)
+    noteDerived(view, of)
+    return toItsEnd(of, view, async () => (work as (inner: object) => unknown)(view))
+  }
+  return follow(
+    open,
+    afterOthers(of, () => (tx as Nesting).$transaction(nested, options)),
+  )
+}
