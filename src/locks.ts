@@ -127,11 +127,7 @@ export interface Meeting<Tx> {
 const beneath = new WeakMap<object, Sessions>()
 
 /** The sessions that locks were made on. Undefined for what is no locks, or of another copy of this library. */
-export function sessionsOf({
-  transaction,
-}: {
-  readonly transaction?: unknown
-}): Sessions | undefined {
+export function sessionsOf({ transaction }: { readonly transaction?: unknown }): Sessions | undefined {
   return typeof transaction === 'function' ? beneath.get(transaction) : undefined
 }
 

@@ -1,8 +1,8 @@
-import { sessions, type SqliteDatabase } from '../adapters/better-sqlite3.ts'
+import { sessions, type SqliteDatabase } from '../adapters/better-sqlite3/sessions.ts'
 import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
 
-export type { SqliteStatement } from '../adapters/better-sqlite3-waiting.ts'
-export { sessions, traits, type SqliteDatabase } from '../adapters/better-sqlite3.ts'
+export type { SqliteStatement } from '../adapters/better-sqlite3/waiting.ts'
+export { sessions, traits, type SqliteDatabase } from '../adapters/better-sqlite3/sessions.ts'
 export { withTxRetry, type Locks, type LocksOptions, type RowOptionsOf, type WaitOf } from '../locks.ts'
 export { queue } from '../locks/queue/queue.ts'
 export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'

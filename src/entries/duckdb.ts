@@ -1,4 +1,4 @@
-import { sessions, type DuckdbConnection, type DuckdbInstance } from '../adapters/duckdb.ts'
+import { sessions, type DuckdbConnection, type DuckdbInstance } from '../adapters/duckdb/sessions.ts'
 import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
 
 export {
@@ -7,7 +7,7 @@ export {
   type DuckdbInstance,
   type DuckdbResult,
   type DuckdbStatement,
-} from '../adapters/duckdb.ts'
+} from '../adapters/duckdb/sessions.ts'
 export { withTxRetry, type Locks, type LocksOptions, type RowOptionsOf, type WaitOf } from '../locks.ts'
 export { queue } from '../locks/queue/queue.ts'
 export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'

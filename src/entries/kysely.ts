@@ -1,17 +1,17 @@
-import { traits as sqlite } from '../adapters/better-sqlite3.ts'
-import type { KyselyInstance } from '../adapters/kysely-connection.ts'
-import { lockPlugin } from '../adapters/kysely-plugin.ts'
+import { traits as sqlite } from '../adapters/better-sqlite3/sessions.ts'
+import type { KyselyInstance } from '../adapters/kysely/connection.ts'
+import { lockPlugin } from '../adapters/kysely/plugin.ts'
 import {
   compileFor,
   withLockWords,
   type CompiledSelect,
   type KyselyCompiler,
   type KyselySelect,
-} from '../adapters/kysely-rows.ts'
-import { sessions, type DriverTraits, type TransactionOf } from '../adapters/kysely.ts'
-import { traits as mysql } from '../adapters/mysql2.ts'
-import { traits as pg } from '../adapters/pg.ts'
-import { traits as tedious } from '../adapters/tedious-traits.ts'
+} from '../adapters/kysely/rows.ts'
+import { sessions, type DriverTraits, type TransactionOf } from '../adapters/kysely/sessions.ts'
+import { traits as mysql } from '../adapters/mysql2/sessions.ts'
+import { traits as pg } from '../adapters/pg/sessions.ts'
+import { traits as tedious } from '../adapters/mssql/tedious-traits.ts'
 import { LockUsageError } from '../core/errors.ts'
 import type { Plan } from '../core/plan.ts'
 import { unsupported } from '../core/support.ts'
@@ -21,10 +21,15 @@ import type { OpenTransaction } from '../locks/port.ts'
 import type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
 import { registry } from '../registry.ts'
 
-export { sessions, type DriverTraits, type KyselyInstance, type TransactionOf } from '../adapters/kysely.ts'
-export { lockPlugin, type LockPlugin, type LockPluginOptions } from '../adapters/kysely-plugin.ts'
-export { kyselyQueue, type KyselyQueue, type KyselyQueueDefinition } from '../adapters/kysely-queue.ts'
-export type { KyselySelect } from '../adapters/kysely-rows.ts'
+export {
+  sessions,
+  type DriverTraits,
+  type KyselyInstance,
+  type TransactionOf,
+} from '../adapters/kysely/sessions.ts'
+export { lockPlugin, type LockPlugin, type LockPluginOptions } from '../adapters/kysely/plugin.ts'
+export { kyselyQueue, type KyselyQueue, type KyselyQueueDefinition } from '../adapters/kysely/queue.ts'
+export type { KyselySelect } from '../adapters/kysely/rows.ts'
 export { withTxRetry, type RowOptionsOf, type WaitOf } from '../locks.ts'
 export { queue } from '../locks/queue/queue.ts'
 export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'

@@ -5,7 +5,7 @@ import {
   type MongodbSession,
   type MongodbSessionOptions,
   type MongodbTransaction,
-} from '../adapters/mongodb.ts'
+} from '../adapters/mongodb/sessions.ts'
 import type { Row } from '../core/statement.ts'
 import { emitRows, meet, type Locks, type LocksOptions, type RowOptionsOf } from '../locks.ts'
 import { isDocumentQuery, lockDocuments, type DocumentQuery } from '../locks/rows/documents.ts'
@@ -19,7 +19,7 @@ export {
   type MongodbSession,
   type MongodbSessionOptions,
   type MongodbTransaction,
-} from '../adapters/mongodb.ts'
+} from '../adapters/mongodb/sessions.ts'
 export { withTxRetry, type Locks, type LocksOptions, type RowOptionsOf, type WaitOf } from '../locks.ts'
 export { queue } from '../locks/queue/queue.ts'
 export type { DocumentQuery } from '../locks/rows/documents.ts'

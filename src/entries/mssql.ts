@@ -3,7 +3,7 @@ import {
   type MssqlPool,
   type MssqlSessionOptions,
   type MssqlTransaction,
-} from '../adapters/mssql.ts'
+} from '../adapters/mssql/sessions.ts'
 import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
 
 export {
@@ -12,7 +12,7 @@ export {
   type MssqlPool,
   type MssqlSessionOptions,
   type MssqlTransaction,
-} from '../adapters/mssql.ts'
+} from '../adapters/mssql/sessions.ts'
 export { withTxRetry, type Locks, type LocksOptions, type RowOptionsOf, type WaitOf } from '../locks.ts'
 export { queue } from '../locks/queue/queue.ts'
 export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'

@@ -1,4 +1,4 @@
-import { sessions, type Mysql2Connection, type Mysql2Pool } from '../adapters/mysql2.ts'
+import { sessions, type Mysql2Connection, type Mysql2Pool } from '../adapters/mysql2/sessions.ts'
 import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
 
 export {
@@ -7,7 +7,7 @@ export {
   type Mysql2Connection,
   type Mysql2Pool,
   type Mysql2Query,
-} from '../adapters/mysql2.ts'
+} from '../adapters/mysql2/sessions.ts'
 export { withTxRetry, type Locks, type LocksOptions, type RowOptionsOf, type WaitOf } from '../locks.ts'
 export { queue } from '../locks/queue/queue.ts'
 export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'

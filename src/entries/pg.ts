@@ -1,4 +1,4 @@
-import { sessions, type PgClient, type PgPool, type PgSessionOptions } from '../adapters/pg.ts'
+import { sessions, type PgClient, type PgPool, type PgSessionOptions } from '../adapters/pg/sessions.ts'
 import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
 
 export {
@@ -10,7 +10,7 @@ export {
   type PgQuery,
   type PgResult,
   type PgSessionOptions,
-} from '../adapters/pg.ts'
+} from '../adapters/pg/sessions.ts'
 export { withTxRetry, type Locks, type LocksOptions, type RowOptionsOf, type WaitOf } from '../locks.ts'
 export { queue } from '../locks/queue/queue.ts'
 export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'

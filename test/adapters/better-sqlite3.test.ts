@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-import { sessions } from '../../src/adapters/better-sqlite3.ts'
+import { sessions } from '../../src/adapters/better-sqlite3/sessions.ts'
 import { LockUsageError } from '../../src/core/errors.ts'
 import type { Session } from '../../src/core/session.ts'
 import { describeEngines, until, type EngineContext } from '../engines/use.ts'

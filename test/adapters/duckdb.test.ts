@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 
-import { sessions } from '../../src/adapters/duckdb.ts'
+import { sessions } from '../../src/adapters/duckdb/sessions.ts'
 import { classifyError } from '../../src/classify.ts'
 import type { Session } from '../../src/core/session.ts'
 import { loadDuckdb } from '../engines/duckdb-driver.ts'

@@ -1,7 +1,7 @@
 import { MongoClient, type CommandStartedEvent } from 'mongodb'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { sessions } from '../../src/adapters/mongodb.ts'
+import { sessions } from '../../src/adapters/mongodb/sessions.ts'
 import { classifyError } from '../../src/classify.ts'
 import type { Session } from '../../src/core/session.ts'
 import type { Row } from '../../src/core/statement.ts'

@@ -1,7 +1,7 @@
 import sql from 'mssql'
 import { expect, test } from 'vitest'
 
-import { isolationLevels, sessions, type MssqlPool } from '../../src/adapters/mssql.ts'
+import { isolationLevels, sessions, type MssqlPool } from '../../src/adapters/mssql/sessions.ts'
 import { LockUsageError } from '../../src/core/errors.ts'
 
 const config = { server: '127.0.0.1', port: 1, user: 'nobody', password: 'none', connectionTimeout: 500 }

@@ -1,7 +1,7 @@
 import mysql from 'mysql2/promise'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { sessions } from '../../src/adapters/mysql2.ts'
+import { sessions } from '../../src/adapters/mysql2/sessions.ts'
 import { classifyError } from '../../src/classify.ts'
 import type { Session } from '../../src/core/session.ts'
 import type { Row, Statement, Value } from '../../src/core/statement.ts'

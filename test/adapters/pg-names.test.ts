@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 
-import { sessions, type PgSessionOptions } from '../../src/adapters/pg.ts'
+import { sessions, type PgSessionOptions } from '../../src/adapters/pg/sessions.ts'
 import type { Session } from '../../src/core/session.ts'
 import type { SqlStatement } from '../../src/core/statement.ts'
 import { useExtraServer } from '../engines/extra-server.ts'

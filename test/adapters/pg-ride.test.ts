@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
-import { riderOf } from '../../src/adapters/pg-ride.ts'
+import { riderOf } from '../../src/adapters/pg/ride.ts'
 import { describeEngines, type EngineContext } from '../engines/use.ts'
 
 describeEngines(specs, { only: ['postgres'] })

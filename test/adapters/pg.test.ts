@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { sessions } from '../../src/adapters/pg.ts'
+import { sessions } from '../../src/adapters/pg/sessions.ts'
 import { classifyError } from '../../src/classify.ts'
 import type { Session } from '../../src/core/session.ts'
 import type { Row, Value } from '../../src/core/statement.ts'

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { MongoClient } from 'mongodb'
 import { expect, test } from 'vitest'
 
-import * as mongodbAdapter from '../../src/adapters/mongodb.ts'
+import * as mongodbAdapter from '../../src/adapters/mongodb/sessions.ts'
 import { joinLocks } from '../../src/locks.ts'
 import type { StartedServer } from '../engines/engine.ts'
 import { useExtraServer } from '../engines/extra-server.ts'

@@ -1,7 +1,7 @@
 import mysql from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import * as mysql2Adapter from '../../src/adapters/mysql2.ts'
+import * as mysql2Adapter from '../../src/adapters/mysql2/sessions.ts'
 import { joinLocks } from '../../src/locks.ts'
 import { useExtraServer } from '../engines/extra-server.ts'
 import { startGalera } from '../engines/galera.ts'

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterEach, beforeAll, expect, test } from 'vitest'
 
-import * as pgAdapter from '../../src/adapters/pg.ts'
+import * as pgAdapter from '../../src/adapters/pg/sessions.ts'
 import { classifyError } from '../../src/classify.ts'
 import { joinLocks } from '../../src/locks.ts'
 import { useExtraServer } from '../engines/extra-server.ts'

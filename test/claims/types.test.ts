@@ -1,7 +1,7 @@
 import type { ColumnType, Generated } from 'kysely'
 import { expect, expectTypeOf, test } from 'vitest'
 
-import { kyselyQueue, type KyselyQueueDefinition } from '../../src/adapters/kysely-queue.ts'
+import { kyselyQueue, type KyselyQueueDefinition } from '../../src/adapters/kysely/queue.ts'
 import type { Claims } from '../../src/locks/queue/claims.ts'
 import type { Job } from '../../src/locks/queue/job.ts'
 import type { Queue, QueueDefinition } from '../../src/locks/queue/queue-definition.ts'

@@ -24,9 +24,9 @@ export const fixes: readonly Fix[] = [
       ['mariadb', 'mysql2'],
     ],
     changes: [
-      remove('src/adapters/mysql2.ts', 'untilIdle: () => line.untilIdle(),'),
+      remove('src/adapters/mysql2/sessions.ts', 'untilIdle: () => line.untilIdle(),'),
       {
-        file: 'src/adapters/mysql2.ts',
+        file: 'src/adapters/mysql2/sessions.ts',
         from: "line.send('COMMIT', 'commit')",
         to: "line.send('COMMIT', body.asksBefore('commit') ? 'commit' : 'free')",
       },
@@ -40,15 +40,15 @@ export const fixes: readonly Fix[] = [
       ['mariadb', 'kysely'],
     ],
     changes: [
-      { file: 'src/adapters/kysely-control.ts', from: 'return running.untilNone()', to: 'return undefined' },
-      remove('src/adapters/kysely-control.ts', 'await parts.settle()'),
+      { file: 'src/adapters/kysely/control.ts', from: 'return running.untilNone()', to: 'return undefined' },
+      remove('src/adapters/kysely/control.ts', 'await parts.settle()'),
       {
-        file: 'src/adapters/kysely-control.ts',
+        file: 'src/adapters/kysely/control.ts',
         from: 'byStatements({ send, sendFirst, driver }',
         to: 'byStatements({ send, sendFirst, driver, watched }',
       },
       {
-        file: 'src/adapters/kysely-control.ts',
+        file: 'src/adapters/kysely/control.ts',
         from: "send('COMMIT', 'commit')",
         to: "send('COMMIT', watched.body.asksBefore('commit') ? 'commit' : 'free')",
       },
@@ -60,7 +60,7 @@ export const fixes: readonly Fix[] = [
       ['mysql', 'kysely'],
       ['mariadb', 'kysely'],
     ],
-    changes: [remove('src/adapters/kysely-body.ts', 'body.failed(error, true, steps)')],
+    changes: [remove('src/adapters/kysely/body.ts', 'body.failed(error, true, steps)')],
   },
   {
     name: '3: after a deadlock that was caught, statements are sent',
@@ -80,7 +80,7 @@ export const fixes: readonly Fix[] = [
     name: '3 SQLite: after an error that rolled back, statements are run',
     shownBy: [['sqlite', 'better-sqlite3']],
     changes: [
-      remove('src/adapters/better-sqlite3-transaction.ts', 'if (this.#isGone()) throw this.#whyGone()'),
+      remove('src/adapters/better-sqlite3/transaction.ts', 'if (this.#isGone()) throw this.#whyGone()'),
     ],
   },
   {
@@ -91,7 +91,7 @@ export const fixes: readonly Fix[] = [
     ],
     changes: [
       remove(
-        'src/adapters/mysql2-line.ts',
+        'src/adapters/mysql2/line.ts',
         'if (!Array.isArray(answer) && (statusOf(answer) & AUTOCOMMIT) === 0) throw withoutAutocommit()',
       ),
     ],
@@ -130,7 +130,7 @@ export const fixes: readonly Fix[] = [
     ],
     changes: [
       {
-        file: 'src/adapters/kysely-transaction.ts',
+        file: 'src/adapters/kysely/transaction.ts',
         from: 'const child = viewOfTransaction(whole, plugin)',
         to: 'const child = whole',
       },
@@ -210,27 +210,27 @@ export const fixes: readonly Fix[] = [
     name: "27: DuckDB's COMMIT and ROLLBACK overtake the work's own statements",
     shownBy: [['duckdb', 'duckdb']],
     changes: [
-      { file: 'src/adapters/duckdb.ts', from: 'untilIdle,\n    witness,', to: 'witness,' },
+      { file: 'src/adapters/duckdb/sessions.ts', from: 'untilIdle,\n    witness,', to: 'witness,' },
       {
-        file: 'src/adapters/duckdb.ts',
+        file: 'src/adapters/duckdb/sessions.ts',
         from: 'const floating = await settle()',
         to: 'const floating = undefined',
       },
-      remove('src/adapters/duckdb.ts', 'await halt()'),
+      remove('src/adapters/duckdb/sessions.ts', 'await halt()'),
     ],
   },
   {
     name: '28: what only follows from a conflict on DuckDB does not tell of it',
     shownBy: [['duckdb', 'duckdb']],
-    changes: [remove('src/adapters/duckdb-blame.ts', 'error.cause ??= this.error')],
+    changes: [remove('src/adapters/duckdb/blame.ts', 'error.cause ??= this.error')],
   },
   {
     name: '29: an operation of MongoDB that nobody waited for is sent after the rollback',
     shownBy: [['mongodb', 'mongodb']],
     changes: [
-      remove('src/adapters/mongodb-lent.ts', "if (name === 'hasEnded' && this.#isOver) return true"),
+      remove('src/adapters/mongodb/lent.ts', "if (name === 'hasEnded' && this.#isOver) return true"),
       remove(
-        'src/adapters/mongodb-session.ts',
+        'src/adapters/mongodb/session.ts',
         'if (this.#isMiscounted || !(await this.#traffic.isOverIn(graceMs))) throw unanswered()',
       ),
     ],
@@ -240,7 +240,7 @@ export const fixes: readonly Fix[] = [
     shownBy: [['mongodb', 'mongodb']],
     changes: [
       remove(
-        'src/adapters/mongodb-session.ts',
+        'src/adapters/mongodb/session.ts',
         'if (this.#isMiscounted || !(await this.#traffic.isOverIn(graceMs))) throw unanswered()',
       ),
     ],
@@ -250,12 +250,12 @@ export const fixes: readonly Fix[] = [
     shownBy: [['mongodb', 'mongodb']],
     changes: [
       {
-        file: 'src/adapters/mongodb-traffic.ts',
+        file: 'src/adapters/mongodb/traffic.ts',
         from: 'while (this.#isToBegin && this.isBusy)',
         to: 'while (false)',
       },
       remove(
-        'src/adapters/mongodb-traffic.ts',
+        'src/adapters/mongodb/traffic.ts',
         'if (this.#isToBegin && this.#operations > 0) this.hasRacedToBegin = true',
       ),
     ],

@@ -18,7 +18,7 @@ import {
   type KyselyPlugin,
 } from 'kysely'
 
-import { lockPlugin, type LockPluginOptions } from '../../src/adapters/kysely-plugin.ts'
+import { lockPlugin, type LockPluginOptions } from '../../src/adapters/kysely/plugin.ts'
 import { emit } from '../../src/emit.ts'
 import type { DialectName } from '../../src/registry.ts'
 import type { Database } from './database.ts'

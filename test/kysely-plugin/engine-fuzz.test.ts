@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { Kysely } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { lockPlugin } from '../../src/adapters/kysely-plugin.ts'
+import { lockPlugin } from '../../src/adapters/kysely/plugin.ts'
 import { classifyError } from '../../src/classify.ts'
 import { LockUsageError, UnsupportedLockError } from '../../src/core/errors.ts'
 import type { DialectName } from '../../src/registry.ts'

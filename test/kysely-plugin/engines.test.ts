@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 
-import { lockPlugin } from '../../src/adapters/kysely-plugin.ts'
+import { lockPlugin } from '../../src/adapters/kysely/plugin.ts'
 import { classifyError } from '../../src/classify.ts'
 import type { DialectName } from '../../src/registry.ts'
 import type { EngineSession } from '../engines/engine.ts'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { Kysely, type KyselyPlugin } from 'kysely'
 import { describe, expect, test } from 'vitest'
 
-import { lockPlugin } from '../../src/adapters/kysely-plugin.ts'
+import { lockPlugin } from '../../src/adapters/kysely/plugin.ts'
 import { LockUsageError, UnsupportedLockError } from '../../src/core/errors.ts'
 import { build, type AskedFor, type Built, type ManyTables } from './build-random.ts'
 import { plansOf, servers, type TestServer } from './compile.ts'

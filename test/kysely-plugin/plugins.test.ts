@@ -1,7 +1,7 @@
 import { CamelCasePlugin, Kysely, WithSchemaPlugin, sql, type KyselyPlugin } from 'kysely'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 
-import { lockPlugin, type LockPlugin } from '../../src/adapters/kysely-plugin.ts'
+import { lockPlugin, type LockPlugin } from '../../src/adapters/kysely/plugin.ts'
 import type { Plan } from '../../src/core/plan.ts'
 import type { RowRequest } from '../../src/core/request.ts'
 import { emit } from '../../src/emit.ts'

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { sql, type Kysely } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { lockPlugin } from '../../src/adapters/kysely-plugin.ts'
+import { lockPlugin } from '../../src/adapters/kysely/plugin.ts'
 import { LockUsageError } from '../../src/core/errors.ts'
 import type { EngineSession } from '../engines/engine.ts'
 import { describeEngines } from '../engines/use.ts'

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterEach, expect, test } from 'vitest'
 
-import { sessions } from '../../src/adapters/pg.ts'
+import { sessions } from '../../src/adapters/pg/sessions.ts'
 import type { Sessions } from '../../src/core/session.ts'
 import { identify } from '../../src/locks/identify.ts'
 import { deadlineIn } from '../../src/core/deadline.ts'

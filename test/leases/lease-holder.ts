@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-import { sessions } from '../../src/adapters/pg.ts'
+import { sessions } from '../../src/adapters/pg/sessions.ts'
 import { identify } from '../../src/locks/identify.ts'
 import { createLeases } from '../../src/locks/lease/lease.ts'
 import { findDialect } from '../../src/registry.ts'

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
-import { sessions } from '../../src/adapters/pg.ts'
+import { sessions } from '../../src/adapters/pg/sessions.ts'
 import type { Dialect } from '../../src/dialects/dialect.ts'
 import { identify } from '../../src/locks/identify.ts'
 import { createLeases, type Lease } from '../../src/locks/lease/lease.ts'

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 
-import { sessions as sqliteSessions } from '../../src/adapters/better-sqlite3.ts'
+import { sessions as sqliteSessions } from '../../src/adapters/better-sqlite3/sessions.ts'
 import { LockTimeoutError, LockUsageError } from '../../src/core/errors.ts'
 import { identify } from '../../src/locks/identify.ts'
 import type { LeaseOptions } from '../../src/locks/lease/options.ts'

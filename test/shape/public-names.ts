@@ -11,7 +11,7 @@ export interface PublicName {
 /** The reviewed list. */
 export const namesFile: URL = new URL('../public-names.txt', import.meta.url)
 
-/** The ways into the library and the file behind each: `holdfast/pg` and `src/adapters/pg.ts`. */
+/** The ways into the library and the file behind each: `holdfast/pg` and `src/entries/pg.ts`. */
 export async function entryPoints(): Promise<ReadonlyMap<string, string>> {
   const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8')
   const { name, exports } = JSON.parse(text) as {

@@ -39,8 +39,8 @@ describe('the check of text', () => {
       `x('mysqlish', 'my sql')`,
     )
     const registered = planted('src/registry.ts', `export const registry = { mysql: 'mysql' }`)
-    const adapter = planted('src/adapters/mysql.ts', `export const dialect = 'mysql'`)
-    const ofAdapter = planted('src/adapters/mysql-pool.ts', `export const dialect = 'mysql'`)
+    const adapter = planted('src/adapters/mysql/sessions.ts', `export const dialect = 'mysql'`)
+    const ofAdapter = planted('src/adapters/mysql/pool.ts', `export const dialect = 'mysql'`)
     const entry = planted('src/entries/driver.ts', `export const dialects = ['mysql', 'postgres']`)
     expect(
       [innocent, registered, adapter, ofAdapter, entry].flatMap((source) =>

@@ -34,14 +34,13 @@ export function dialectNameProblems(source: Source, dialects: readonly string[])
 }
 
 /**
- * The dialect's folder, the adapter for the driver of that name, the files of that adapter, the entries, and where
- * addresses are opened: the drivers and the embedded engines.
+ * The dialect's folder, that of the adapter for the driver of that name, the entries, and where addresses are opened:
+ * the drivers and the embedded engines.
  */
 function isAtHome({ path }: Source, name: string): boolean {
   return [
     `src/dialects/${name}/`,
-    `src/adapters/${name}.ts`,
-    `src/adapters/${name}-`,
+    `src/adapters/${name}/`,
     'src/entries/',
     'src/connect/drivers',
     'src/connect/embedded',

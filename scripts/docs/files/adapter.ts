@@ -40,9 +40,7 @@ function partCount({ parts }: Measured): number {
 
 function measure(entry: AdapterEntry, sources: readonly ProjectFile[], others: readonly string[]): Measured {
   const { name } = entry
-  const isOwn = (path: string): boolean =>
-    path === `src/adapters/${name}.ts` || path.startsWith(`src/adapters/${name}-`)
-  const files = sources.filter(({ path }) => isOwn(path))
+  const files = sources.filter(({ path }) => path.startsWith(`src/adapters/${name}/`))
   const paths = sources.map(({ path }) => path)
   const named = (list: readonly string[], ...wanted: string[]): readonly string[] =>
     list.filter((path) => wanted.includes(path))

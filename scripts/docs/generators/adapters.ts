@@ -17,7 +17,7 @@ export const adapters: Generator = async (args) => {
     const entryFile = sources.find(({ path }) => path === entry.file)
     if (entryFile === undefined) throw new Error(`${entry.file} is not there`)
     const own = sources.filter(({ path }) => isPartOf(path, entry))
-    const isOrm = own.some(({ path }) => path.startsWith(`src/adapters/${entry.name}/`))
+    const isOrm = own.some(({ text }) => text.includes(`from '../orm/`))
     const has = (property: string): string => {
       if (isOrm) return 'as the driver below'
       return own.some((file) => declares(file, property)) ? 'yes' : 'no'
@@ -43,9 +43,8 @@ export const adapters: Generator = async (args) => {
   return markdownTable([head, ...rows])
 }
 
-/** The adapter's file, and those that begin with its name; an ORM's folder. */
 function isPartOf(path: string, { name }: AdapterEntry): boolean {
-  return ['.ts', '-', '/'].some((next) => path.startsWith(`src/adapters/${name}${next}`))
+  return path.startsWith(`src/adapters/${name}/`)
 }
 
 /** Whether an object in the file has that property: the session port is written as objects. */

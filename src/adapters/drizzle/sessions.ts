@@ -1,9 +1,9 @@
 import { LockUsageError } from '../../core/errors.ts'
 import type { Sessions } from '../../core/session.ts'
-import { sessions as sqliteSessions, type SqliteDatabase } from '../better-sqlite3.ts'
-import { sessions as mysqlSessions, type Mysql2Pool } from '../mysql2.ts'
+import { sessions as sqliteSessions, type SqliteDatabase } from '../better-sqlite3/sessions.ts'
+import { sessions as mysqlSessions, type Mysql2Pool } from '../mysql2/sessions.ts'
 import { dressed } from '../orm/dressed.ts'
-import { sessions as pgSessions, type PgPool, type PgSessionOptions } from '../pg.ts'
+import { sessions as pgSessions, type PgPool, type PgSessionOptions } from '../pg/sessions.ts'
 import { untilNoTurns } from '../turn.ts'
 import { transactionOn, type DrizzleSession } from './transaction.ts'
 

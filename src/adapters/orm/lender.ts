@@ -1,9 +1,9 @@
 import type { Session, Sessions } from '../../core/session.ts'
-import { laneOf } from '../better-sqlite3-lane.ts'
-import { sessions as sqliteSessions, type SqliteDatabase } from '../better-sqlite3.ts'
-import type { Mysql2Connection, Mysql2Pool } from '../mysql2.ts'
-import type { ListeningPool } from '../pg-listen.ts'
-import type { PgClient, PgPool } from '../pg.ts'
+import { laneOf } from '../better-sqlite3/lane.ts'
+import { sessions as sqliteSessions, type SqliteDatabase } from '../better-sqlite3/sessions.ts'
+import type { Mysql2Connection, Mysql2Pool } from '../mysql2/sessions.ts'
+import type { ListeningPool } from '../pg/listen.ts'
+import type { PgClient, PgPool } from '../pg/sessions.ts'
 import { viewOf } from '../transaction-view.ts'
 
 /** An ORM that has a pool of its own, and lends a driver's connection of it. */

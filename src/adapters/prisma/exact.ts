@@ -1,4 +1,4 @@
-import type { SqliteDatabase } from '../better-sqlite3.ts'
+import type { SqliteDatabase } from '../better-sqlite3/sessions.ts'
 import { viewOf } from '../transaction-view.ts'
 
 interface Statement {

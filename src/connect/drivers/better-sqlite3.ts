@@ -1,4 +1,4 @@
-import { sessions, type SqliteDatabase } from '../../adapters/better-sqlite3.ts'
+import { sessions, type SqliteDatabase } from '../../adapters/better-sqlite3/sessions.ts'
 import type { Driver, ScratchOrder } from '../driver.ts'
 import { endable } from '../ending.ts'
 import { besideFile, checkCanMake, existingFile, fileOf, firstBytes, isFile, removeFiles } from '../file.ts'

@@ -1,4 +1,4 @@
-import { sessions, type DuckdbInstance } from '../../adapters/duckdb.ts'
+import { sessions, type DuckdbInstance } from '../../adapters/duckdb/sessions.ts'
 import { describeAddress } from '../address.ts'
 import { ConnectError } from '../connect-error.ts'
 import type { Driver, ScratchOrder } from '../driver.ts'

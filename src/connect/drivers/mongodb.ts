@@ -3,7 +3,7 @@ import {
   type MongodbClient,
   type MongodbDatabase,
   type MongodbSession,
-} from '../../adapters/mongodb.ts'
+} from '../../adapters/mongodb/sessions.ts'
 import type { Connected } from '../../conformance/subject.ts'
 import type { Session } from '../../core/session.ts'
 import type { Row } from '../../core/statement.ts'

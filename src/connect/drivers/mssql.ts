@@ -1,4 +1,4 @@
-import { sessions, type MssqlPool } from '../../adapters/mssql.ts'
+import { sessions, type MssqlPool } from '../../adapters/mssql/sessions.ts'
 import type { Session } from '../../core/session.ts'
 import { intoDatabase } from '../address.ts'
 import type { Driver, ScratchOrder } from '../driver.ts'

@@ -1,4 +1,4 @@
-import { sessions, type Mysql2Pool } from '../../adapters/mysql2.ts'
+import { sessions, type Mysql2Pool } from '../../adapters/mysql2/sessions.ts'
 import type { Connected } from '../../conformance/subject.ts'
 import type { Session } from '../../core/session.ts'
 import { intoDatabase } from '../address.ts'

@@ -1,4 +1,4 @@
-import { sessions, type PgClient, type PgPool } from '../../adapters/pg.ts'
+import { sessions, type PgClient, type PgPool } from '../../adapters/pg/sessions.ts'
 import type { Connected } from '../../conformance/subject.ts'
 import type { Session } from '../../core/session.ts'
 import { intoDatabase } from '../address.ts'

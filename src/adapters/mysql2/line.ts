@@ -1,0 +1,276 @@
+import { setImmediate as nextRound } from 'node:timers/promises'
+
+import { LockUsageError } from '../../core/errors.ts'
+import { fateWords } from './words.ts'
+import { fateBy } from '../statement-fate.ts'
+import { TransactionBody, type Manner } from '../transaction-body.ts'
+
+/** The connection that answers by callback, beneath the one of promises. */
+export interface CoreConnection {
+  readonly config?: { readonly clientFlags?: number }
+  query(query: unknown, callback: Callback): unknown
+  addCommand(command: Command): Command
+}
+
+type Callback = (error: Error | null, answer?: unknown) => void
+
+/** What `mysql2` makes of each statement, and puts into its queue. */
+interface Command {
+  onResult?: (error: Error | null, ...rest: unknown[]) => void
+  readonly sql?: string
+  /** The text, of a command that prepares it. */
+  readonly query?: string
+  /** What was prepared before. */
+  readonly statement?: { readonly query?: string }
+  once(event: 'end', listener: () => void): unknown
+  once(event: 'error', listener: (error: Error) => void): unknown
+  emit(event: 'end'): unknown
+  emit(event: 'error', error: Error): unknown
+}
+
+const [anyFate, oneFate] = [fateBy(fateWords), fateBy(fateWords, true)]
+
+interface Waiting {
+  readonly command: Command
+  readonly manner: Manner
+  readonly isOfWork: boolean
+}
+
+const lines = new WeakMap<CoreConnection, Line>()
+
+export function lineOf(core: CoreConnection): Line {
+  const line = lines.get(core) ?? new Line(core)
+  lines.set(core, line)
+  return line
+}
+
+/**
+ * The statements of one connection, in the order in which they were given. `mysql2` sends the next one when the former
+ * has been answered, and so does this; but it looks at the answer before: a deadlock ends the transaction, and what the
+ * driver has in its own queue behind it would be stored on its own.
+ */
+export class Line {
+  readonly body: TransactionBody
+  readonly #core: CoreConnection
+  readonly #add: (command: Command) => Command
+  #isLent = false
+  #isAsking = false
+  /** How the command that is being added is to be treated, when it is one of our own. */
+  #manner: Manner | undefined
+  #running: Waiting | undefined
+  #waiting: Waiting[] = []
+  #onIdle: (() => void) | undefined
+
+  constructor(core: CoreConnection) {
+    this.#core = core
+    const fateOf = takesSeveral(core) ? anyFate : oneFate
+    this.body = new TransactionBody({ fateOf, isEndedByErrors: true })
+    const add = core.addCommand.bind(core)
+    // for the life of the connection: the driver itself replaces the method when the connection has ended
+    const own = (command: Command): Command => this.#take(command)
+    core.addCommand = own
+    this.#add = (command) => (core.addCommand === own ? add(command) : core.addCommand(command))
+  }
+
+  lend(): void {
+    this.#isLent = true
+  }
+
+  giveBack(): void {
+    this.#isLent = false
+    this.body.over()
+  }
+
+  /** A statement of our own, behind all that was given before. */
+  send(query: unknown, manner: Manner): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#manner = manner
+      this.#core.query(query, (error, answer) => (error == null ? resolve(answer) : reject(error)))
+      this.#manner = undefined
+    })
+  }
+
+  /** Asks whether the transaction is there, behind all that was given before. */
+  async ask(): Promise<void> {
+    this.body.told(isInTransaction(await this.send('DO 0', 'free')))
+  }
+
+  /** Rejects where the database has ended the transaction. */
+  async confirm(): Promise<void> {
+    if (!this.body.isInDoubt) return
+    await this.ask()
+    if (this.body.end !== undefined) throw this.body.end
+  }
+
+  /** Until nothing of the work is under way, and nothing has followed from the last of it. */
+  untilIdle(): Promise<void> | undefined {
+    this.body.returned()
+    return this.#isBusy ? this.#untilIdle() : undefined
+  }
+
+  get #isBusy(): boolean {
+    return this.#running !== undefined || this.#waiting.length > 0
+  }
+
+  async #untilIdle(): Promise<void> {
+    while (this.#isBusy) {
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve
+      })
+      // whoever waited for the last one sends the next one now
+      await nextRound()
+    }
+  }
+
+  /** Refuses what has not been sent yet. */
+  drop(why: Error): void {
+    const dropped = this.#waiting
+    this.#waiting = []
+    for (const { command } of dropped) refuse(command, why)
+  }
+
+  /** For a connection that was ended by the client: the driver leaves what runs on it without an answer. */
+  cancel(why: Error): void {
+    const running = this.#running
+    this.#running = undefined
+    if (running !== undefined) refuse(running.command, why)
+    this.drop(why)
+    this.#onIdle?.()
+  }
+
+  /** The command that runs has been told. */
+  #end(why: Error): void {
+    this.#running = undefined
+    this.drop(why)
+    this.#onIdle?.()
+  }
+
+  #take(command: Command): Command {
+    const manner = this.#manner
+    this.#manner = undefined
+    const isOfWork = manner === undefined
+    if (!this.#isLent) return this.#add(command)
+    if (textOf(command) === undefined) {
+      // The end of a prepared statement, a pool that says goodbye, a look whether anybody is there; or what makes the
+      // session new, and ends the transaction. The driver takes nothing more behind a goodbye, so it cannot wait here.
+      if (this.body.isOpen) this.body.isInDoubt = true
+      return this.#add(command)
+    }
+    const closed = isOfWork ? this.body.closed : undefined
+    if (closed !== undefined) return refuse(command, closed)
+    this.#waiting.push({ command, manner: manner ?? 'checked', isOfWork })
+    this.#next()
+    return command
+  }
+
+  #next(): void {
+    if (this.#running !== undefined || this.#isAsking) return
+    const [next] = this.#waiting
+    if (next === undefined) return this.#onIdle?.()
+    if (this.body.end === undefined && this.body.asksBefore(next.manner)) return this.#ask()
+    this.#waiting.shift()
+    const refusal = this.#refusalOf(next)
+    if (refusal === undefined) return this.#start(next)
+    refuse(next.command, refusal)
+    this.#next()
+  }
+
+  #refusalOf({ command, manner, isOfWork }: Waiting): TransactionBody['end'] {
+    if (isOfWork) return this.body.refusal(textOf(command) ?? '')
+    return manner === 'free' ? undefined : this.body.end
+  }
+
+  #start(waiting: Waiting): void {
+    const { command, isOfWork } = waiting
+    this.#running = waiting
+    let error: Error | undefined
+    const fail = (why: Error): void => {
+      error ??= why
+      this.body.failed(why, isOfWork)
+      // the driver's word for a connection that has ended, after which it ends no command
+      if ((why as { readonly fatal?: boolean }).fatal === true) this.#end(why)
+    }
+    const answered = command.onResult
+    if (answered === undefined) command.once('error', fail)
+    else
+      command.onResult = (why, ...rest) => {
+        if (why != null) fail(why)
+        else if (isOfWork) this.#look(rest[0])
+        answered(why, ...rest)
+      }
+    command.once('end', () => {
+      if (this.#running !== waiting) return
+      this.#running = undefined
+      if (error === undefined && isOfWork) this.body.succeeded()
+      this.#next()
+    })
+    this.#add(command)
+  }
+
+  /** The server says with every answer without rows whether a transaction is open: here without being asked. */
+  #look(answer: unknown): void {
+    // of several answers, as those of a procedure, the last one counts
+    const last: unknown = Array.isArray(answer) ? answer.at(-1) : answer
+    if (last?.constructor?.name === 'ResultSetHeader') this.body.answered(isInTransaction(last))
+  }
+
+  #ask(): void {
+    this.#isAsking = true
+    const isLent = this.#isLent
+    this.#isLent = false
+    this.#core.query('DO 0', (error, answer) => {
+      this.#isAsking = false
+      if (error == null) this.body.told(isInTransaction(answer))
+      else this.drop(error)
+      this.#next()
+    })
+    this.#isLent = isLent
+  }
+}
+
+/** A flag of the protocol: https://dev.mysql.com/doc/dev/mysql-server/latest/group__group__cs__capabilities__flags.html */
+const MULTI_STATEMENTS = 1 << 16
+
+/** What was told to the server: `flags` of the pool can say other than its `multipleStatements`. */
+function takesSeveral({ config }: CoreConnection): boolean {
+  return config?.clientFlags === undefined || (config.clientFlags & MULTI_STATEMENTS) !== 0
+}
+
+const IN_TRANSACTION = 1
+const AUTOCOMMIT = 2
+
+/** Comes with the answer to every statement that gives no rows. */
+function statusOf(answer: unknown): number {
+  return (answer as { readonly serverStatus?: number }).serverStatus ?? IN_TRANSACTION + AUTOCOMMIT
+}
+
+function isInTransaction(answer: unknown): boolean {
+  return (statusOf(answer) & IN_TRANSACTION) !== 0
+}
+
+/** With autocommit off nothing that is sent on its own is ever stored, and the end of a transaction begins another. */
+export function checkAutocommit(answer: unknown): void {
+  if (!Array.isArray(answer) && (statusOf(answer) & AUTOCOMMIT) === 0) throw withoutAutocommit()
+}
+
+export function withoutAutocommit(): LockUsageError {
+  return new LockUsageError(
+    'pool',
+    'its connections have autocommit off, so what is sent outside of a transaction would not be stored: leave it on',
+  )
+}
+
+function textOf({ sql, query, statement }: Command): string | undefined {
+  return sql ?? query ?? statement?.query
+}
+
+/** Not sent at all. */
+function refuse(command: Command, why: Error): Command {
+  if (command.onResult !== undefined) command.onResult(why)
+  else
+    process.nextTick(() => {
+      command.emit('error', why)
+      command.emit('end')
+    })
+  return command
+}

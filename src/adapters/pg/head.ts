@@ -1,0 +1,82 @@
+import type { Row } from '../../core/statement.ts'
+
+/** Where a query of `pg` is told what the server answers. */
+export interface HeadReader {
+  handleRowDescription: (message: { readonly fields: readonly { readonly name: string }[] }) => void
+  handleDataRow: (message: { readonly fields: readonly unknown[] }) => void
+  handleCommandComplete: (message: unknown, connection: unknown) => void
+  handleError: (error: Error, connection: unknown) => unknown
+}
+
+/** What is to be known of statements that go ahead of a query. */
+export interface Ahead {
+  readonly count: number
+  /** Told the rows of the last of them. */
+  readonly arrive: (rows: readonly Row[]) => void
+  readonly fail: (error: Error) => void
+}
+
+/** Keeps from a query what the server answers to the statements ahead of it. */
+export function headRows(query: HeadReader, { count, arrive, fail }: Ahead): void {
+  const own = {
+    row: query.handleRowDescription,
+    data: query.handleDataRow,
+    done: query.handleCommandComplete,
+    error: query.handleError,
+  }
+  let left = count
+  let columns: readonly string[] = []
+  const rows: Row[] = []
+  const giveWay = (): void => {
+    query.handleRowDescription = own.row
+    query.handleDataRow = own.data
+    query.handleCommandComplete = own.done
+    query.handleError = own.error
+  }
+  query.handleRowDescription = ({ fields }) => {
+    columns = fields.map(({ name }) => name)
+  }
+  query.handleDataRow = ({ fields }) => {
+    if (left === 1) rows.push(Object.fromEntries(columns.map((column, index) => [column, fields[index]])))
+  }
+  query.handleCommandComplete = () => {
+    left -= 1
+    if (left > 0) return
+    giveWay()
+    arrive(rows)
+  }
+  query.handleError = (error, connection) => {
+    giveWay()
+    fail(error)
+    return query.handleError(error, connection)
+  }
+}
+
+/** Bind and Execute of the statement without a name, without values. */
+const run = Buffer.from('B\0\0\0\x0c\0\0\0\0\0\0\0\0E\0\0\0\x09\0\0\0\0\0', 'latin1')
+/** The same with a Describe between the two: only the last statement is asked what its columns are. */
+const runDescribed = Buffer.from('B\0\0\0\x0c\0\0\0\0\0\0\0\0D\0\0\0\x06P\0E\0\0\0\x09\0\0\0\0\0', 'latin1')
+/** What a Parse has beside its text: the letter, the length, no name, the end of the text, no types. */
+const parseBytes = 1 + 4 + 1 + 1 + 2
+
+/**
+ * Statements without values, in the extended protocol, without the Sync that would end them.
+ *
+ * https://www.postgresql.org/docs/current/protocol-message-formats.html
+ */
+export function headMessages(texts: readonly string[]): Uint8Array {
+  const lengths = texts.map((text) => Buffer.byteLength(text))
+  let size = runDescribed.length - run.length
+  for (const length of lengths) size += parseBytes + length + run.length
+  const bytes = Buffer.alloc(size)
+  let at = 0
+  texts.forEach((text, index) => {
+    const length = lengths[index] ?? 0
+    bytes.write('P', at, 'latin1')
+    bytes.writeInt32BE(parseBytes - 1 + length, at + 1)
+    bytes.write(text, at + 6)
+    at += parseBytes + length
+    at += (index === texts.length - 1 ? runDescribed : run).copy(bytes, at)
+  })
+  return bytes
+}

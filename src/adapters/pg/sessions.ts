@@ -1,0 +1,258 @@
+import { LockUsageError } from '../../core/errors.ts'
+import type { Mutable } from '../../core/mutable.ts'
+import { released, type Session, type Sessions, type TransactionStart } from '../../core/session.ts'
+import type { Row, SqlStatement, Value } from '../../core/statement.ts'
+import { watchLoss } from '../connection-loss.ts'
+import { bodyTraits, PgBody, type PgMessages } from './body.ts'
+import { cancel, type CancelTarget } from './cancel.ts'
+import { guardIdle, guardKept, type IdleErrors } from './guard.ts'
+import { mustHave } from '../must-have.ts'
+import { listenOn, type ListeningClient } from './listen.ts'
+import { statementNames, type StatementNames } from './names.ts'
+import { riderOf, type Rider } from './ride.ts'
+import { sqlOnly } from '../statement-kind.ts'
+import { succeeds } from '../succeeds.ts'
+import type { DriverTraits } from '../traits.ts'
+import { hasEnded } from '../transaction-body.ts'
+import { accessWords, headTexts, isolationWords, withoutMode } from '../transaction-start.ts'
+
+/** What is used of `pg`'s `Pool`. The second way to connect is not used; its type is what tells the client's. */
+export interface PgPool<Client = PgClient> extends IdleErrors {
+  connect(): Promise<Client>
+  connect(callback: (error: Error | undefined, client: Client | undefined, done: () => void) => void): void
+}
+
+export interface PgClient extends CancelTarget, ListeningClient {
+  /** Where `pg` tells of every message of the server; absent in its native client. */
+  readonly connection?: PgMessages
+  query(text: string, values?: unknown[]): Promise<PgAnswer>
+  query(text: string, callback: (error: Error | null | undefined, answer: PgAnswer) => void): void
+  query(config: PgQuery): Promise<PgAnswer>
+  release(error?: Error): void
+}
+
+/** A statement with a name. One without is sent as text and values: `pg` copies an object property by property. */
+export interface PgQuery {
+  name: string
+  text: string
+  values: unknown[]
+}
+
+export interface PgResult {
+  readonly command: string
+  readonly rows: readonly Row[]
+}
+
+/** Without values one text may hold several statements: then there is a result for each. */
+export type PgAnswer = PgResult | readonly PgResult[]
+
+/** How statements are sent. */
+export interface PgSessionOptions {
+  /**
+   * Keep statements that are sent again and again on their own prepared on each connection, under names that start
+   * with `holdfast_`. Ends by itself behind a pooler that does not know prepared statements. @default true
+   */
+  readonly prepare?: boolean
+  /**
+   * Send the beginning of a transaction, and with it the lock, together with the first statement of the work: one round
+   * trip less.
+   *
+   * The work is then called before the lock is granted. Its first statement runs under the lock, and so does everything
+   * after the answer to that; what it does before, other than with the database, does not. When the lock cannot be
+   * had, no statement of the work is run, and the call rejects as always. @default false
+   */
+  readonly pipeline?: boolean
+}
+
+/** Sessions on the connections of a `pg` pool. The caller's work receives the pool's own client. */
+export function sessions<Client extends PgClient>(
+  pool: PgPool<Client>,
+  { prepare = true, pipeline = false }: PgSessionOptions = {},
+): Sessions<Client> {
+  mustBePool(pool)
+  const names = prepare ? statementNames(pool) : undefined
+  const manner = { names, pipeline }
+  guardIdle(pool)
+  return {
+    open: () => pool.connect().then((client) => sessionOf(client, manner)),
+    listen: listenOn(pool),
+  }
+}
+
+function mustBePool(pool: object): void {
+  const pass = 'a pool, as in createLocks(new pg.Pool({ connectionString }))'
+  mustHave(pool, { field: 'pool', methods: ['connect'], pass })
+  // pools have none of their own
+  if ('getTypeParser' in pool)
+    throw new LockUsageError('pool', `is one client, which cannot run two transactions at once: pass ${pass}`)
+}
+
+interface Manner {
+  readonly names: StatementNames | undefined
+  readonly pipeline: boolean
+}
+
+/** Field by field, and no more than it has to do: one is made for every transaction, and what it costs is waited for. */
+function sessionOf<Client extends PgClient>(client: Client, { names, pipeline }: Manner): Session<Client> {
+  const loss = watchLoss(client)
+  const body = new PgBody(client)
+  const { run, begin, ride, commit, rollback, stored } = statementsOn(client, names, body)
+  const session: Mutable<Session<Client>> = {
+    tx: body.tx,
+    run,
+    begin,
+    commit,
+    rollback,
+    stored,
+    untilIdle: () => body.untilIdle(),
+    release: () => {
+      body.stop()
+      client.release()
+      loss.stop()
+      return released
+    },
+    destroy: async (why) => {
+      body.stop()
+      client.release(why)
+      // While a statement waits for a lock, the server does not notice that its client has gone.
+      await cancel(client)
+    },
+    onLost: loss.onLost,
+    whyLost: loss.whyLost,
+  }
+  if (pipeline) session.ride = ride
+  // the native client tells nothing
+  if (client.connection !== undefined) session.witness = body.state
+  if (client.processID != null) session.backend = String(client.processID)
+  return session
+}
+
+type Statements = Required<Pick<Session, 'run' | 'begin' | 'ride' | 'commit' | 'rollback' | 'stored'>>
+
+type Body = PgBody<PgClient>
+
+function statementsOn(client: PgClient, names: StatementNames | undefined, body: Body): Statements {
+  const { state } = body
+  let rider: Rider | undefined
+  const rollback = async (): Promise<void> => {
+    const stage = rider?.end()
+    if (stage === 'under way') throw new Error('the transaction waits to begin')
+    body.giveUp()
+    if (stage !== 'unsent') await send(client, 'ROLLBACK')
+    state.over()
+  }
+  const beginning = (start: TransactionStart): string => {
+    const text = beginText(start)
+    body.begin()
+    return text
+  }
+  const ride = (start: TransactionStart = {}): Promise<readonly Row[]> => {
+    rider = riderOf(client)
+    // no text of the head has a semicolon but between two statements
+    return rider.start(beginning(start).split('; '))
+  }
+  const undo = async (reason: unknown): Promise<never> => {
+    // where that fails, the connection is gone, and the transaction with it
+    if (state.isOpen) await rollback().catch(() => {})
+    throw reason
+  }
+  return {
+    run: async (statement) => {
+      const sql = sqlOnly(statement)
+      if (body.isStopped) throw hasEnded()
+      if (state.end !== undefined) throw state.end
+      // outside of a transaction only: where the name is refused, the statement is sent again without it
+      return (await sendStatement(client, sql, state.isOpen ? undefined : names))?.rows ?? []
+    },
+    begin: (start = {}) => ask(client, () => beginning(start)).then(rowsOf, undo),
+    ride,
+    commit: () => {
+      body.close()
+      return ask(client, () => 'COMMIT').then((answer) => body.committed(lastOf(answer)?.command))
+    },
+    rollback,
+    stored: () => state.stored,
+  }
+}
+
+/** By callback: what `pg` promises is two promises, and every transaction begins and ends. */
+function ask(client: PgClient, text: () => string): Promise<PgAnswer> {
+  return new Promise((resolve, reject) => {
+    client.query(text(), (error, answer) => (error == null ? resolve(answer) : reject(error)))
+  })
+}
+
+function sendStatement(
+  client: PgClient,
+  { sql, params, isPrepared }: SqlStatement,
+  names: StatementNames | undefined,
+): Promise<PgResult | undefined> {
+  const name = isPrepared === true ? names?.of(sql) : undefined
+  return name === undefined
+    ? send(client, sql, params)
+    : sendNamed(client, { name, text: sql, values: params }, names)
+}
+
+async function send(
+  client: PgClient,
+  text: string,
+  values: readonly Value[] = [],
+): Promise<PgResult | undefined> {
+  return lastOf(await client.query(text, [...values]))
+}
+
+function lastOf(answer: PgAnswer): PgResult | undefined {
+  return isList(answer) ? answer.at(-1) : answer
+}
+
+function rowsOf(answer: PgAnswer): readonly Row[] {
+  return lastOf(answer)?.rows ?? []
+}
+
+interface NamedStatement {
+  readonly name: string
+  readonly text: string
+  readonly values: readonly Value[]
+}
+
+async function sendNamed(
+  client: PgClient,
+  { name, text, values }: NamedStatement,
+  names: StatementNames | undefined,
+): Promise<PgResult | undefined> {
+  try {
+    return (await client.query({ name, text, values: [...values] })) as PgResult
+  } catch (error) {
+    // not run, and there is no transaction that the error could have ended
+    if (names?.isRefused(error, name) !== true) throw error
+    return send(client, text, values)
+  }
+}
+
+function isList(answer: PgAnswer): answer is readonly PgResult[] {
+  return Array.isArray(answer)
+}
+
+/** One message without values, so that what belongs to the start costs no round trip of its own. */
+function beginText(start: TransactionStart): string {
+  withoutMode(start)
+  let text = 'BEGIN'
+  if (start.isolation !== undefined || start.access !== undefined)
+    text = [text, ...isolationWords(start), ...accessWords(start)].join(' ')
+  for (const statement of headTexts(start)) text += `; ${statement}`
+  return text
+}
+
+/** For libraries that send their statements through `pg`. */
+export const traits: DriverTraits = {
+  begin: (start) => [beginText(start)],
+  body: bodyTraits,
+  // one message; refused outside of a transaction, and in one that an error has ended
+  isInTransaction: (say) => succeeds(say('SAVEPOINT holdfast; RELEASE SAVEPOINT holdfast')),
+  toDriver: (value) => value,
+  guard: guardKept,
+  cleanUp: [
+    { sql: 'SELECT pg_advisory_unlock_all()', params: [] },
+    { sql: 'RESET lock_timeout', params: [] },
+  ],
+}
