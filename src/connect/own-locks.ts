@@ -1,10 +1,12 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Connected } from '../conformance/subject.ts'
-import type { Sessions } from '../core/session.ts'
+import type { Session, Sessions } from '../core/session.ts'
 import { sessionsOf } from '../locks.ts'
 import { ConnectError } from './connect-error.ts'
 import { endable } from './ending.ts'
+import { limits } from './limits.ts'
+import { atMost, within } from './within.ts'
 
 /** Locks as an application has them, with the way to close what is beneath them. */
 export interface OwnLocks {
@@ -29,8 +31,52 @@ export async function loadOpenLocks(file: string): Promise<OpenLocks> {
   throw new ConnectError('driver', `${file} has no function as its default export: ${shape}`)
 }
 
-/** What the laws are run on when an application opens its own locks. */
-export async function openOwn(open: OpenLocks, url: string, size: number): Promise<Connected> {
+/** Where an application's own locks have to lead. */
+export interface OwnPlace {
+  readonly url: string
+  /** Tells whether a session has come there, and not into another database of the application. */
+  readonly isThere: (session: Session) => Promise<boolean>
+}
+
+/**
+ * What the laws are run on when an application opens its own locks. Rejects when they lead elsewhere, or when the pool
+ * does not lend what it was asked for: a law would wait for it in vain.
+ */
+export async function openOwn(open: OpenLocks, place: OwnPlace, size: number): Promise<Connected> {
+  const connected = await opened(open, place.url, size)
+  try {
+    await check(connected, place, connected.size ?? size)
+    return connected
+  } catch (error) {
+    await connected.close()
+    throw error
+  }
+}
+
+async function check({ sessions }: Connected, { isThere }: OwnPlace, size: number): Promise<void> {
+  const opening = Array.from({ length: size }, () => sessions.open())
+  try {
+    const [first] = await within(limits.openMs, Promise.all(opening), () => tooFew(size))
+    if (first !== undefined && !(await isThere(first))) throw elsewhere()
+  } finally {
+    // one that comes too late as well
+    await atMost(limits.goodbyeMs, Promise.all(opening.map(async (one) => (await one).release())))
+  }
+}
+
+function tooFew(size: number): ConnectError {
+  return new ConnectError(
+    'driver',
+    `its pool does not lend ${size} connections at once: open it with the size that the function is given, or say how ` +
+      'many it lends: { locks, size, close }',
+  )
+}
+
+function elsewhere(): ConnectError {
+  return new ConnectError('address', 'it leads into another database than the address that it was given')
+}
+
+async function opened(open: OpenLocks, url: string, size: number): Promise<Connected> {
   const own: unknown = await open(url, size)
   if (!isOwnLocks(own)) throw new ConnectError('driver', `what it gave is not locks to verify: ${shape}`)
   const sessions = sessionsOf(own.locks)

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import type { Connected, Subject } from '../conformance/subject.ts'
+import { identify } from '../locks/identify.ts'
+import { findDialect } from '../registry.ts'
 import { ConnectError } from './connect-error.ts'
 import type { Driver, Reach, Scratch } from './driver.ts'
 import { useEmptyDatabase } from './empty.ts'
 import { openFailure, whileDoing } from './failure.ts'
 import { loadDriver } from './load-module.ts'
 import { destinationOf, openUrl, type Destination } from './open.ts'
-import { openOwn, type OpenLocks } from './own-locks.ts'
+import { openOwn, type OpenLocks, type OwnPlace } from './own-locks.ts'
 import { reach } from './reach.ts'
 
 export interface ScratchOptions {
@@ -45,18 +47,37 @@ export async function openScratch(
 ): Promise<ScratchSubject> {
   const destination = destinationOf(url)
   const scratch = useEmpty ? await useEmptyDatabase(destination) : await makeScratch(destination)
-  const { title, driver } = destination
+  const { title, driver, shown } = destination
   if (own === undefined) return subjectOn(scratch, { title, driver })
-  const { name, open } = own
-  const connect = (size: number): Promise<Connected> =>
-    openOwn(open, scratch.url, size).catch((error: unknown) => {
-      throw openFailure(error, destination)
+  try {
+    const { name, open } = own
+    const place = { url: scratch.url, isThere: await markIn(scratch.url, driver) }
+    const connect = (size: number): Promise<Connected> =>
+      openOwn(open, place, size).catch((error: unknown) => {
+        throw whileDoing(`${name} cannot be used`, openFailure(error, destination))
+      })
+    return subjectOn(scratch, {
+      title: `${shown} through ${name}`,
+      driver,
+      through: { adapter: name, connect },
     })
-  return subjectOn(scratch, {
-    title: `${destination.shown} through ${name}`,
-    driver,
-    through: { adapter: name, connect },
+  } catch (error) {
+    await scratch.drop().catch(() => {})
+    throw error
+  }
+}
+
+/** Makes a table by which the database is known again. */
+async function markIn(url: string, { dialects, tables }: Driver): Promise<OwnPlace['isThere']> {
+  const mark = `holdfast_here_${randomBytes(6).toString('hex')}`
+  await reach(url, async (session) => {
+    const known = identify({ dialects: dialects.map(findDialect), version: undefined })
+    const { dialect } = await known(session)
+    const tools = await dialect.tools?.()
+    if (tools === undefined) throw new TypeError(`${dialect.title} has no tools for proving its locks`)
+    await session.run(tools.fixture.create(mark))
   })
+  return async (session) => (await tables(session)).includes(mark)
 }
 
 /** How a database is reached, where that is not by its driver alone. */

@@ -1,13 +1,13 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 
 import type { PrivateServer } from '../engines/private-server.ts'
 import { describeEngines, startPrivate } from '../engines/use.ts'
-import { scratchOn } from './scratch.ts'
+import { scratchOn, tablesOf } from './scratch.ts'
 import { cli } from './terminal.ts'
 
 const own = fileURLToPath(new URL('own/drizzle.ts', import.meta.url))
@@ -21,6 +21,15 @@ describe('holdfast verify <module>', { timeout: 120_000 }, () => {
   const written = async (name: string, text: string): Promise<string> => {
     const file = join(folder, name)
     await writeFile(file, text)
+    return file
+  }
+
+  /** A module of an application on pg, which finds Holdfast here. */
+  const application = async (name: string, text: string): Promise<string> => {
+    const file = join(dirname(own), `${process.pid}-${name}.ts`)
+    const imports = `import pg from 'pg'\nimport { createLocks } from '../../../src/entries/pg.ts'\n`
+    await writeFile(file, `${imports}${text}`)
+    onTestFinished(() => rm(file))
     return file
   }
 
@@ -48,6 +57,43 @@ describe('holdfast verify <module>', { timeout: 120_000 }, () => {
         expect(output).toMatch(/through\s+drizzle.ts/)
         expect(output).toMatch(/laws on 1 database: \d+ hold, 0 broken/)
         expect(exitCode).toBe(0)
+        expect(await scratchOn(url)).toEqual([])
+      })
+
+      test('does nothing in another database that the module opens instead', async () => {
+        const other = `export default (_, max) => {
+          const pool = new pg.Pool({ connectionString: ${JSON.stringify(url)}, max })
+          return { locks: createLocks(pool), close: () => pool.end() }
+        }`
+        const { output, exitCode } = await cli([
+          'verify',
+          await application('other', other),
+          url,
+          '--law',
+          'R1',
+        ])
+        expect(output.replaceAll(/\s+/g, ' ')).toContain('it leads into another database than the address')
+        expect(exitCode).toBe(3)
+        expect(await tablesOf(url)).toEqual([])
+        expect(await scratchOn(url)).toEqual([])
+      })
+
+      test('says so where the pool is smaller than it was asked for, and ends', async () => {
+        const small = `export default (url) => {
+          const pool = new pg.Pool({ connectionString: url, max: 1 })
+          return { locks: createLocks(pool), close: () => pool.end() }
+        }`
+        const { output, exitCode } = await cli([
+          'verify',
+          await application('small', small),
+          url,
+          '--law',
+          'R1',
+        ])
+        expect(output.replaceAll(/\s+/g, ' ')).toMatch(
+          /its pool does not lend \d connections at once: open it/,
+        )
+        expect(exitCode).toBe(3)
         expect(await scratchOn(url)).toEqual([])
       })
 
