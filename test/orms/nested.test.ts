@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { gate } from '../entries/stage.ts'
+import { LockUsageError } from '../../src/core/errors.ts'
+import { caught, gate } from '../entries/stage.ts'
 import { describeOrms, lockFirst, type OrmContext } from './describe-orms.ts'
 import type { Account } from './stage.ts'
 
@@ -26,6 +27,21 @@ function specs(context: OrmContext): void {
     })
     if (nesting === 'synchronous') await expect(reading).rejects.toThrow('give it one that is not async')
     else expect(await reading).toEqual({ id: 1, balance: 100 })
+  })
+
+  test.runIf(nesting === 'synchronous')('what is refused as nested work is not begun', async () => {
+    const { app } = context
+    await app.locks.transaction(async (tx) => {
+      const nested = async (): Promise<unknown> =>
+        app.nest(tx, async (inner) => {
+          await app.update(inner, { id: 1, balance: 1 })
+          await app.update(inner, { id: 2, balance: 2 })
+        })
+      expect(await caught(nested())).toBeInstanceOf(LockUsageError)
+      // what it would do goes on before the end of the transaction
+      await app.select(1, tx)
+    })
+    expect(await balances()).toEqual([100, 100])
   })
 
   inAsync('of nested work at once, one that fails undoes no other', async () => {

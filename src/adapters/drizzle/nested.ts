@@ -12,13 +12,17 @@ interface Nesting {
 export function withSavepoints<Tx extends object>(tx: Tx): Tx {
   const nesting = tx as unknown as Nesting
   const nest = nesting.transaction
-  const isSync = nest.constructor.name !== 'AsyncFunction'
+  const isSync = !isAsync(nest)
   const nested = (work: Work, inner: object): unknown => {
     noteDerived(inner, tx)
     return work(withSavepoints(inner))
   }
   nesting.transaction = isSync
-    ? (work, ...rest) => nest.call(tx, (inner) => notLater(nested(work, inner)), ...rest)
+    ? (work, ...rest) => {
+        // not begun at all: what it does behind its first await would be stored
+        if (isAsync(work)) throw endsAtReturn()
+        return nest.call(tx, (inner) => notLater(nested(work, inner)), ...rest)
+      }
     : (work, ...rest) =>
         // Drizzle gives one name to the savepoints of all
         afterOthers(tx, () =>
@@ -31,7 +35,15 @@ export function withSavepoints<Tx extends object>(tx: Tx): Tx {
 function notLater(result: unknown): unknown {
   if (!isPromiseLike(result)) return result
   void result.then(undefined, () => {}) // it is refused whatever becomes of it
-  throw new LockUsageError(
+  throw endsAtReturn()
+}
+
+function isAsync(work: { readonly constructor: { readonly name: string } }): boolean {
+  return work.constructor.name === 'AsyncFunction'
+}
+
+function endsAtReturn(): LockUsageError {
+  return new LockUsageError(
     'work',
     'a nested transaction of Drizzle on SQLite ends when its function returns: give it one that is not async',
   )
