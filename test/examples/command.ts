@@ -40,7 +40,7 @@ function startNode(args: readonly string[], cwd: string): Running {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
     // what hangs is not to outlive its test
-    timeout: 110_000,
+    timeout: 500_000,
   })
   const printed = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => (printed.stdout += text))

@@ -153,12 +153,13 @@ async function beforeNext<Tx>(
   asked: Acquisition<Tx>,
   { wasMade, broken }: { readonly wasMade: boolean; readonly broken: number },
 ): Promise<void> {
-  if (asked.repeatUntil.isPast()) throw error
-  if (isRetryable(kind)) return
+  // however long it took to find out
   if (kind === 'other' && dialect !== undefined && !mayBeDone) {
     if (wasMade) throw error
     return asked.table.make({ dialect, error })
   }
+  if (asked.repeatUntil.isPast()) throw error
+  if (isRetryable(kind)) return
   const isFinal = error instanceof LockError && !(error instanceof LockTimeoutError)
   if (!asked.mayRepeat || broken >= maxBroken || isFinal) throw error
 }

@@ -1,5 +1,6 @@
 import { backoffMs } from '../../core/backoff.ts'
-import { pause } from '../../core/deadline.ts'
+import { deadlineIn, pause } from '../../core/deadline.ts'
+import { isRetryable } from '../../core/error-kind.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { Dialect } from '../../dialects/dialect.ts'
 import { callLease, isAnswered } from './call.ts'
@@ -22,7 +23,6 @@ export interface Missing {
   readonly error: unknown
 }
 
-/** Two processes that make it at once may get in each other's way. */
 const tries = 3
 const patienceMs = 30_000
 
@@ -52,14 +52,16 @@ export function createLeaseTable<Tx>(port: Port<Tx>): LeaseTable {
   }
 }
 
+/** Two processes that make it at once may get in each other's way: whoever lost has only to try again. */
 async function makeTrying<Tx>(port: Port<Tx>): Promise<void> {
+  const patience = deadlineIn(patienceMs)
   for (let attempt = 1; ; attempt += 1) {
     const limit = limitTo({ ms: patienceMs })
     const { signal } = limit
     const reply = await callLease(port, { statements: ({ schema }) => schema, signal })
     limit.end()
     if (isAnswered(reply)) return
-    if (attempt >= tries) throw reply.error
+    if (isRetryable(reply.kind) ? patience.isPast() : attempt >= tries) throw reply.error
     await pause(backoffMs(attempt, { baseMs: 50 }))
   }
 }
