@@ -47,6 +47,15 @@ export interface ErrorTable {
   readonly otherwise: TransactionState
 }
 
+/**
+ * What a driver says in an error of its own. Knex puts the statement before that, into the same error. Of an error with
+ * a cause the words are a wrapper's, and may end in somebody's data.
+ */
+export function driverWords({ message, cause }: ErrorLike): string | undefined {
+  if (typeof message !== 'string') return undefined
+  return cause === undefined ? message.split(' - ').at(-1) : message
+}
+
 const VARIANT = ' / '
 
 /** The key for one of several meanings of a code. */

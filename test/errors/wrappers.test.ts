@@ -199,8 +199,23 @@ describe('errors of a wrapper with Prisma’s interface', () => {
   })
 })
 
-test("words behind the statement that Knex puts before them are the driver's, and codes there are not", () => {
-  const lost = new Error("update account set name = 'a - b' - Connection terminated unexpectedly")
-  expect(classifyError(lost, { dialect: 'postgres' }).kind).toBe('connection-lost')
-  expect(classifyError(new Error('select 1 - 40P01'), { dialect: 'postgres' }).kind).toBe('other')
+describe('words behind the statement that Knex puts before them', () => {
+  const drivers = {
+    postgres: { words: 'Connection terminated unexpectedly', code: '40P01' },
+    mysql: { words: "Can't add new command when connection is in closed state", code: '1213' },
+    mariadb: { words: "Can't add new command when connection is in closed state", code: '1213' },
+    sqlite: { words: 'The database connection is not open', code: 'SQLITE_BUSY' },
+  } as const
+  test.each(Object.entries(drivers))("are the driver's, and codes there are not: %s", (name, said) => {
+    const dialect = name as keyof typeof drivers
+    const kindOf = (message: string, options?: ErrorOptions): string =>
+      classifyError(Object.assign(new Error(message, options), { fatal: true }), { dialect }).kind
+    expect(kindOf(said.words)).toBe('connection-lost')
+    expect(kindOf(`update account set name = 'a - b' - ${said.words}`)).toBe('connection-lost')
+    expect(kindOf(`select 1 - ${said.code}`)).toBe('other')
+    // where a statement only speaks of it, or a wrapper's message ends in a value
+    expect(kindOf(`insert into note values (' - ${said.words}') - no such table`)).toBe('other')
+    expect(kindOf(`insert into note values ('x - ${said.words}')`)).toBe('other')
+    expect(kindOf(`Failed query: x\nparams: a - ${said.words}`, { cause: new Error('mine') })).toBe('other')
+  })
 })

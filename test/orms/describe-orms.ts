@@ -18,6 +18,7 @@ export interface OrmContext extends EngineContext {
 export function describeOrms(specs: (context: OrmContext) => void, only?: readonly string[]): void {
   for (const orm of orms) {
     const engines = orm.engines.filter((name) => only?.includes(name) !== false)
+    if (engines.length === 0) continue
     describe(orm.name, () => {
       describeEngines((context) => specs(contextOf(orm, context)), { only: engines })
     })

@@ -1,4 +1,10 @@
-import { variant, type ErrorLike, type ErrorMeaning, type ErrorTable } from '../../core/classification.ts'
+import {
+  driverWords,
+  variant,
+  type ErrorLike,
+  type ErrorMeaning,
+  type ErrorTable,
+} from '../../core/classification.ts'
 
 const lost: ErrorMeaning = { kind: 'connection-lost', transaction: 'unknown' }
 const duplicate: ErrorMeaning = { kind: 'unique-violation', transaction: 'open' }
@@ -81,9 +87,9 @@ function detailOf(number: string, { sql, message }: ErrorLike): string | undefin
   return undefined
 }
 
-function ownCode({ code, message, fatal }: ErrorLike): string | undefined {
+function ownCode(error: ErrorLike): string | undefined {
+  const { code, fatal } = error
   if (typeof code === 'string') return code.startsWith('PROTOCOL_') ? code : undefined
-  return fatal === true && typeof message === 'string' && Object.hasOwn(protocolCodes, message)
-    ? message
-    : undefined
+  const said = fatal === true ? driverWords(error) : undefined
+  return said?.includes(' ') === true && Object.hasOwn(protocolCodes, said) ? said : undefined
 }

@@ -1,4 +1,10 @@
-import { variant, type ErrorLike, type ErrorMeaning, type ErrorTable } from '../../core/classification.ts'
+import {
+  driverWords,
+  variant,
+  type ErrorLike,
+  type ErrorMeaning,
+  type ErrorTable,
+} from '../../core/classification.ts'
 
 const lost: ErrorMeaning = { kind: 'connection-lost', transaction: 'unknown' }
 const commitUnknown: ErrorMeaning = { kind: 'commit-unknown', transaction: 'unknown' }
@@ -77,9 +83,7 @@ function isStandard(code: unknown): code is string {
   return typeof code === 'string' && /^(?:\d[0-9A-Z]|F0|HV|P0|XX)[0-9A-Z]{3}$/.test(code)
 }
 
-function words({ code, message }: ErrorLike): string | undefined {
-  if (code !== undefined || typeof message !== 'string') return undefined
-  // Knex puts the statement before the driver's own words
-  const said = message.split(' - ').at(-1) ?? message
-  return said.includes(' ') && Object.hasOwn(codes, said) ? said : undefined
+function words(error: ErrorLike): string | undefined {
+  const said = error.code === undefined ? driverWords(error) : undefined
+  return said?.includes(' ') === true && Object.hasOwn(codes, said) ? said : undefined
 }

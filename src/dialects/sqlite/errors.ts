@@ -1,4 +1,4 @@
-import type { ErrorLike, ErrorMeaning, ErrorTable } from '../../core/classification.ts'
+import { driverWords, type ErrorLike, type ErrorMeaning, type ErrorTable } from '../../core/classification.ts'
 
 const busy: ErrorMeaning = { kind: 'busy', transaction: 'open' }
 // SQLite may have rolled all of it back by itself: https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction
@@ -51,7 +51,7 @@ const numbers: Readonly<Record<number, string>> = {
 export const errors: ErrorTable = { codeOf, codes, otherwise: 'open' }
 
 function codeOf(error: ErrorLike): string | undefined {
-  const { code, message, originalCode } = error
+  const { code, originalCode } = error
   // Prisma's adapter keeps the code under another name, node:sqlite and Prisma's other adapters give the number.
   for (const name of [code, originalCode]) {
     if (typeof name === 'string' && name.startsWith('SQLITE_')) return familyOf(name)
@@ -59,9 +59,8 @@ function codeOf(error: ErrorLike): string | undefined {
   const number =
     code === 'ERR_SQLITE_ERROR' ? error.errcode : error.kind === 'sqlite' ? error.extendedCode : undefined
   if (typeof number === 'number') return nameOf(number)
-  return code === undefined && typeof message === 'string' && Object.hasOwn(codes, message)
-    ? message
-    : undefined
+  const said = code === undefined ? driverWords(error) : undefined
+  return said?.includes(' ') === true && Object.hasOwn(codes, said) ? said : undefined
 }
 
 /** An extended code of which only the family is listed, as SQLITE_IOERR_WRITE, stands for its family. */
