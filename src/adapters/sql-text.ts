@@ -2,11 +2,13 @@
 export interface Spelling {
   /** The marks that open a quoted text or name. A bracket is closed by the other one, every other mark by itself. */
   readonly quotes: string
+  /** What is read as a blank though it is beyond ASCII, where everything else is a letter. Absent: nothing is. */
+  readonly wideBlanks?: RegExp
   /** A backslash takes the next character with it: between all marks, or apostrophes only, or in E'...' only. */
   readonly backslashes?: 'everywhere' | 'in apostrophes' | 'after E' | 'nowhere'
   readonly hasDollarQuotes?: true
   readonly hasHashComments?: true
-  /** Two dashes begin a comment only in front of a blank. */
+  /** Two dashes begin a comment only in front of a blank, or of a character for control. */
   readonly dashesNeedBlank?: true
   /** A carriage return ends the comment of a line as well. */
   readonly endsLinesAtReturn?: true
@@ -81,8 +83,14 @@ export function* tokensOf(sql: string, spelling: Spelling): Generator<string> {
   while (tokens.next() !== undefined) yield tokens.written
 }
 
-const blanks = /[\s\0-\x20]+/y
-const word = /\d\w*|\$\d+|(?:[\w$]|[^\0-\x7f\s])+/y
+/** In a pattern: what a word is made of. `\w` and `\b` know no letters but those of ASCII, and `\s` takes some for blanks. */
+export const letter: string = String.raw`[\w$\x80-\uffff]`
+
+// what is no blank of the server among these, it refuses
+const blanks = /[\0-\x20]+/y
+// older servers read `1a` as a number and a name, and `a$$` is a name
+const word = new RegExp(String.raw`\d+|\$\d+|${letter}+`, 'y')
+const controls = /[\0-\x20\x7f]/
 const dollarMark = /\$(?:[a-z_\x80-\uffff][\w\x80-\uffff]*)?\$/iy
 const runMark = /\/\*M?!(?:\d{5,6})?/y
 
@@ -105,7 +113,7 @@ class Tokens {
   #isRun = false
 
   constructor(sql: string, spelling: Spelling) {
-    this.#sql = sql
+    this.#sql = spelling.wideBlanks === undefined ? sql : sql.replaceAll(spelling.wideBlanks, ' ')
     this.#spelling = spelling
   }
 
@@ -187,7 +195,7 @@ class Tokens {
       return true
     }
     const isLine =
-      pair === '--' && (dashesNeedBlank !== true || !/[^\s\0-\x20]/.test(this.#sql[this.#at + 2] ?? ''))
+      pair === '--' && (dashesNeedBlank !== true || controls.test(this.#sql[this.#at + 2] ?? ' '))
     if (!isLine && !(hasHashComments === true && pair.startsWith('#'))) return false
     const rest = this.#sql.slice(this.#at).search(endsLinesAtReturn === true ? /[\n\r]/ : /\n/)
     this.#at = rest < 0 ? this.#sql.length : this.#at + rest

@@ -1,4 +1,4 @@
-import { runMarksIn, statementsOf, wordsOf, type Spelling } from './sql-text.ts'
+import { letter, runMarksIn, statementsOf, wordsOf, type Spelling } from './sql-text.ts'
 
 /** What a text does to the transaction it is sent in, as far as it tells. Of one that ends it: the words that do. */
 export type Fate = 'keeps' | 'unsure' | { readonly ends: string }
@@ -16,8 +16,11 @@ export interface FateWords {
   readonly blocks?: { readonly of: string; readonly ends: string }
 }
 
+/** In a pattern: no letter follows. */
+export const wordEnd: string = `(?!${letter})`
+
 /** Not the word that goes back to a savepoint. */
-export const rollbackOfAll: string = String.raw`rollback(?! (?:(?:work|transaction) )?to\b)`
+export const rollbackOfAll: string = `rollback(?! (?:(?:work|transaction) )?to${wordEnd})`
 
 /**
  * Reads every statement of a text before it is sent. Where the server may read a quote in another way, an end that only
@@ -26,9 +29,9 @@ export const rollbackOfAll: string = String.raw`rollback(?! (?:(?:work|transacti
  * `isOne`: the driver sends no more than one statement at a time, so a semicolon stands in a value.
  */
 export function fateBy({ spelling, ends, keeps, blocks }: FateWords, isOne = false): FateOf {
-  const block = blocks && { of: new RegExp(`^(?:${blocks.of})(?!\\w)`), ends: new RegExp(blocks.ends) }
-  const ending = new RegExp(`^(?:${ends})(?!\\w)`)
-  const keeping = keeps === undefined ? undefined : new RegExp(`^(?:${keeps})(?!\\w)`)
+  const block = blocks && { of: new RegExp(`^(?:${blocks.of})${wordEnd}`), ends: new RegExp(blocks.ends) }
+  const ending = new RegExp(`^(?:${ends})${wordEnd}`)
+  const keeping = keeps === undefined ? undefined : new RegExp(`^(?:${keeps})${wordEnd}`)
   const most = isOne ? 1 : Infinity
   const read = (sql: string, as: Spelling): Fate => {
     const statements = statementsOf(sql, as, most)
@@ -53,7 +56,7 @@ export function fateBy({ spelling, ends, keeps, blocks }: FateWords, isOne = fal
   }
 }
 
-const plainStart = /^\s*(?:select|insert|update|delete|with)\s/i
+const plainStart = /^[\t-\r ]*(?:select|insert|update|delete|with)[\t-\r ]/i
 
 /** Nearly all texts are, and cost no more than this look: a statement that keeps every transaction, and nothing else. */
 export function isPlain(sql: string, isOne: boolean): boolean {

@@ -29,6 +29,14 @@ const pieces = [
   'begin',
   'select',
   '1',
+  // letters for most databases, blanks for JavaScript and for some
+  '\u00a0',
+  '\u200b',
+  '\u2028',
+  '\ufeff',
+  'é',
+  '\x01',
+  '\x7f',
 ]
 const gaps = [' ', ' ', ' ', '\n', '/**/', "/* ' */", '-- ;\n', '-- "\n', '/* ; commit ; */']
 const statements = [
@@ -42,6 +50,13 @@ const statements = [
   'begin',
   'savepoint x',
   'rollback to savepoint holdfast_mark',
+  'select 1 as é',
+  'select 1 as \u00a0',
+  'commité',
+  'écommit',
+  '\u00a0commit',
+  '\ufeffcommit',
+  'rollback to\u00a0',
   '',
 ]
 

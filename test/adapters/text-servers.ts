@@ -52,7 +52,7 @@ async function onSqlite(): Promise<TextServer> {
   return {
     fateOf: sqliteFate,
     pieces: ['[', ']', '`', 'end'],
-    gaps: [],
+    gaps: [' \ufeff'],
     statements: [
       "select 1 as [']",
       "select 1 as [;] , 2 as `'`",
@@ -63,6 +63,9 @@ async function onSqlite(): Promise<TextServer> {
       'end transaction',
       'rollback transaction to holdfast_mark',
       'rollback transaction mine to holdfast_mark',
+      'rollback transaction toé',
+      'rollback transaction to$',
+      'rollback transaction \u00a0 to holdfast_mark',
       "attach ':memory:' as other",
       'detach other',
       'pragma foreign_keys = on',
@@ -95,6 +98,8 @@ async function onPostgres(connectionString: string): Promise<TextServer> {
       'create function pg_temp.f() returns int language sql begin atomic select 1; select case when true then 2 end; end',
       'create function pg_temp.f() returns int language sql return 1',
       'do $$ begin perform 1; end $$',
+      'select 1 as \u00a0$$; commit; select 1 as x$$',
+      'select 1a$$; commit; select 1 as x$$',
       'set local work_mem = 1000',
       'prepare transaction as select 1',
     ],
@@ -111,7 +116,7 @@ async function onMysql(uri: string): Promise<TextServer> {
   return {
     fateOf: fateBy(fateWords),
     pieces: ['#', '/*!', '/*!50000', '/*!99999', '/*M!', '`', '\\', '-'],
-    gaps: ['# a\n', '/*! */', '/*!50000 */', "/*!99999 ' */"],
+    gaps: ['# a\n', "--\x01'\n", "--\x7f'\n", '/*! */', '/*!50000 */', "/*!99999 ' */"],
     statements: [
       'start transaction',
       'rollback and chain',
@@ -125,6 +130,10 @@ async function onMysql(uri: string): Promise<TextServer> {
       "set @x = 'autocommit = 0' , @autocommit = 0",
       "select 'a\\'; commit; -- b'",
       'select 1 as `;commit`',
+      'select 1 from ( select 5 as \u00a0 ) t where 1 --\u00a0; commit; select 1',
+      'select\u00a0: begin not atomic commit; end',
+      '\u00a0: begin not atomic commit; end',
+      'commité: begin not atomic select 1; end',
     ],
     // which of these comments are run, the version decides
     isIdle: (text) => /\/\*M?!/.test(text),
@@ -157,11 +166,12 @@ async function onDuckdb(): Promise<TextServer> {
   return {
     fateOf: duckdbFate,
     pieces: ['$$', '$a$', "e'", '\\', '\r', '[', ']', '#1', 'end'],
-    gaps: ['-- a\r', '\u00a0', '/* /* */ ; */'],
+    gaps: ['-- a\r', '\u00a0', '\u200b', '\u2060', '\ufeff', '/* /* */ ; */'],
     statements: [
       'end',
       'abort',
       'start transaction',
+      'select 1a$$; commit; select 1 as x$$',
       "select [';commit', '']",
       'select $$;commit$$',
       "select e'\\'; commit; --'",

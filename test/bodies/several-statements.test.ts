@@ -14,13 +14,16 @@ describeEngines(
       return pool
     }
     const hidden = 'select 1; commit; start transaction'
+    // to the server this blank is a letter, and the dashes are two signs
+    const behindDashes = `select 1 from (select 5 as \u00a0) t where 1 --\u00a0; commit; start transaction`
 
     test.for<mysql.PoolOptions>([{ multipleStatements: true }, { flags: ['MULTI_STATEMENTS'] }])(
       'every statement of a text is read on a pool with %j',
       async (options) => {
         const locks = createLocks(connect(options))
         await locks.transaction(async (tx) => {
-          expect(await caught(tx.query(hidden))).toBeInstanceOf(LockUsageError)
+          for (const text of [hidden, behindDashes])
+            expect(await caught(tx.query(text))).toBeInstanceOf(LockUsageError)
         })
       },
     )

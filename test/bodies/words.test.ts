@@ -39,6 +39,8 @@ const blocksOfMariadb = [
   'if 0 then select 1; else commit and chain; end if',
   'case 1 when 1 then commit and chain; end case',
   'mine: loop commit and chain; leave mine; end loop',
+  'select\u00a0: begin not atomic commit and chain; end',
+  '\u00a0with : begin not atomic commit and chain; end',
   'SET STATEMENT max_statement_time=5 FOR BEGIN NOT ATOMIC COMMIT; START TRANSACTION; END',
 ]
 
@@ -53,10 +55,17 @@ const ending: Readonly<Record<string, readonly string[]>> = {
     '-- mine\rcommit',
     "select $a$'$a$; commit; begin; select $$'$$",
     "select e'\\''; commit; begin; select ''",
+    'select 1 as \u00a0$$; commit; begin; select 1 as x$$',
   ],
   mysql: ofMysql,
   mariadb: [...ofMysql, ...blocksOfMariadb],
-  sqlite: ['end /* mine */ transaction', "/* ' */ commit", 'rollback /* to x */', '; commit'],
+  sqlite: [
+    'end /* mine */ transaction',
+    "/* ' */ commit",
+    'rollback /* to x */',
+    'rollback transaction toé',
+    '; commit',
+  ],
 }
 
 const common = [

@@ -20,9 +20,9 @@ export const traits: DriverTraits = {
   },
   body: {
     fateOf: fateBy({
-      spelling: { quotes: `'"[`, nestsComments: true },
+      spelling: { quotes: `'"[`, nestsComments: true, wideBlanks: /[^\S\t-\r ]/g },
       // a rollback with a name may be one to a savepoint
-      ends: String.raw`commit|rollback(?! (?:tran|transaction|work) [\w@"])|begin (?:distributed )?tran\w*|set implicit_transactions`,
+      ends: String.raw`commit|rollback(?! (?:tran|transaction|work) [\w@"#\x80-\uffff])|begin (?:distributed )?tran\w*|set implicit_transactions`,
       keeps: String.raw`select|insert|update|delete|merge|with|set(?! implicit_transactions)|declare|save|if|while|print|exec|execute|truncate|create|alter|drop`,
     }),
     isEndedByErrors: true,

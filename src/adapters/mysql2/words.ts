@@ -1,4 +1,5 @@
-import { rollbackOfAll, type FateWords } from '../statement-fate.ts'
+import { letter } from '../sql-text.ts'
+import { rollbackOfAll, wordEnd, type FateWords } from '../statement-fate.ts'
 
 /** Assigned to anywhere in a SET, in each of the ways to name a variable of the session. */
 const assigned = (names: string): string =>
@@ -12,8 +13,8 @@ const assigned = (names: string): string =>
 const always = [
   'xa',
   'alter',
-  'create(?!(?: or replace)? temporary)',
-  'drop(?! (?:temporary|prepare)\\b)',
+  `create(?!(?: or replace)? temporary${wordEnd})`,
+  `drop(?! (?:temporary|prepare)${wordEnd})`,
   'rename',
   'truncate',
   'grant',
@@ -27,10 +28,10 @@ const always = [
 ].join('|')
 
 const control = ['commit', rollbackOfAll, 'start transaction'].join('|')
-const ends = `${control}|begin(?! not)|${always}`
+const ends = `${control}|begin(?! not${wordEnd})|${always}`
 
 /** What only MariaDB runs outside of a procedure. There BEGIN alone is no transaction. */
-const blocks = String.raw`(?:set statement .*for )?(?:\S+ : )?(?:begin not|if|case|loop|while|repeat|for)`
+const blocks = String.raw`(?:set statement [^;]*for )?(?:(?:\d+ )?[^ ]+ : )?(?:begin not|if|case|loop|while|repeat|for)`
 
 /** Of what is in neither list, such as CALL, the server is asked. */
 export const fateWords: FateWords = {
@@ -41,11 +42,11 @@ export const fateWords: FateWords = {
     dashesNeedBlank: true,
     runsComments: () => true,
   },
-  ends: `${ends}|set statement .*for (?:${ends})`,
+  ends: `${ends}|set statement [^;]*for (?:${ends})`,
   blocks: {
     of: blocks,
     // these words stand nowhere else but as names, and behind DECLARE HANDLER
-    ends: `(?<!["\\w]|[.@] )((?:${control})(?!\\w)|(?<=(?:;|then|else|do|loop|repeat|atomic|begin) )(?:${always})(?!\\w))`,
+    ends: `(?<!"|${letter}|[.@] )((?:${control})${wordEnd}|(?<=(?:;|then|else|do|loop|repeat|atomic|begin) )(?:${always})${wordEnd})`,
   },
   keeps: `select|insert|update|delete|replace|with|set(?! statement)|savepoint|release|rollback(?: work)? to|show|do|explain|describe|desc|values|table`,
 }
