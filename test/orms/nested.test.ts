@@ -85,6 +85,88 @@ function specs(context: OrmContext): void {
     expect(await balances()).toEqual([1, 2])
   })
 
+  const addInTurn = async (inner: unknown): Promise<void> => {
+    for (const id of [3, 4, 5]) await context.app.insert(inner, { id, balance: 1 })
+  }
+
+  const added = async (): Promise<number> => {
+    const { select } = context.app
+    return [...(await select(3)), ...(await select(4)), ...(await select(5))].length
+  }
+
+  inAsync('what nested work has started and not awaited is stored as a whole', async () => {
+    const { app } = context
+    await app.locks.transaction(async (tx) => {
+      await app.nest(tx, async (inner) => void addInTurn(inner))
+    })
+    expect(await added()).toBe(3)
+  })
+
+  inAsync('and is undone as a whole', async () => {
+    const { app } = context
+    const mine = new Error('of the nested work')
+    await app.locks.transaction(async (tx) => {
+      const nested = app.nest(tx, async (inner) => {
+        void addInTurn(inner)
+        throw mine
+      })
+      await expect(nested).rejects.toThrow(mine)
+    })
+    expect(await added()).toBe(0)
+  })
+
+  inAsync('so is nested work when something fails that it did not wait for', async () => {
+    const { app } = context
+    const call = app.locks.transaction(async (tx) => {
+      await app.nest(tx, async (inner) => {
+        const add = async (): Promise<void> => {
+          await app.insert(inner, { id: 3, balance: 1 })
+          await app.insert(inner, { id: 3, balance: 1 })
+        }
+        void caught(add())
+      })
+    })
+    expect(await caught(call)).toBeInstanceOf(Error)
+    expect(await added()).toBe(0)
+  })
+
+  inAsync('what follows from nested work that is not awaited is stored with it', async () => {
+    const { app } = context
+    const bodyHasEnded = gate()
+    await app.locks.transaction(async (tx) => {
+      const nestAndAdd = async (): Promise<void> => {
+        await app.nest(tx, async (inner) => {
+          await bodyHasEnded.opened
+          await app.update(inner, { id: 1, balance: 1 })
+        })
+        await addInTurn(tx)
+      }
+      void nestAndAdd()
+      setImmediate(() => setImmediate(bodyHasEnded.open))
+    })
+    expect([...(await balances()), await added()]).toEqual([1, 100, 3])
+  })
+
+  inAsync('nested work that never ends is given up with the signal, before COMMIT', async () => {
+    const { app } = context
+    const controller = new AbortController()
+    const isOver = gate()
+    const call = app.locks.transaction(
+      async (tx) => {
+        const forEver = app.nest(tx, async (inner) => {
+          await app.update(inner, { id: 1, balance: 1 })
+          setImmediate(() => controller.abort(new Error('enough')))
+          await isOver.opened
+        })
+        void caught(forEver)
+      },
+      { signal: controller.signal },
+    )
+    await expect(call).rejects.toThrow('enough')
+    isOver.open()
+    expect(await balances()).toEqual([100, 100])
+  })
+
   inAsync('nested work that nests in the outer transaction is refused', async () => {
     const { app } = context
     const nestedInOuter = app.locks.transaction((tx) =>

@@ -2,9 +2,9 @@ import { LockUsageError } from '../../core/errors.ts'
 import type { Sessions } from '../../core/session.ts'
 import { sessions as sqliteSessions, type SqliteDatabase } from '../better-sqlite3/sessions.ts'
 import { sessions as mysqlSessions, type Mysql2Pool } from '../mysql2/sessions.ts'
-import { dressed } from '../orm/dressed.ts'
+import { dressed, type Dress } from '../orm/dressed.ts'
+import { rewordable } from '../orm/rewording.ts'
 import { sessions as pgSessions, type PgPool, type PgSessionOptions } from '../pg/sessions.ts'
-import { untilNoTurns } from '../turn.ts'
 import { transactionOn, type DrizzleSession } from './transaction.ts'
 
 /** What is used of a database of Drizzle's: its typings tell of the client, and keep the session to themselves. */
@@ -67,7 +67,9 @@ export function wayOf(db: DrizzleDatabase, options: DrizzleSessionOptions = {}):
   if (isConnection(session.client))
     throw new LockUsageError('db', 'is on a single connection: give drizzle a pool')
   const own = sessions(session.client as never, options)
-  const dress = { on: (connection: object) => transactionOn(session, connection), untilIdle: untilNoTurns }
+  const dress: Dress<object, object> = {
+    on: (connection, wire) => transactionOn(session, rewordable(connection, wire)),
+  }
   return { kind, sessions: dressed(own, dress) }
 }
 

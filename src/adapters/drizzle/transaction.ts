@@ -1,5 +1,4 @@
 import { LockUsageError } from '../../core/errors.ts'
-import { rewordable } from '../orm/rewording.ts'
 import { withSavepoints } from './nested.ts'
 
 /** What is used of a Drizzle session, which its typings keep to themselves. */
@@ -28,6 +27,6 @@ export async function transactionOn(session: DrizzleSession, connection: object)
   })
   if (given === undefined)
     throw new LockUsageError('db', 'its transactions are not those of drizzle-orm 0.4x')
-  own.client = rewordable(connection)
+  own.client = connection
   return withSavepoints(given)
 }

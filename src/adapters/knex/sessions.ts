@@ -3,9 +3,9 @@ import type { Sessions } from '../../core/session.ts'
 import type { SqliteDatabase } from '../better-sqlite3/sessions.ts'
 import { sessions as mysqlSessions } from '../mysql2/sessions.ts'
 import { dressed, type Dress } from '../orm/dressed.ts'
+import { rewordable } from '../orm/rewording.ts'
 import { mysqlPoolOf, pgPoolOf, sqliteSessionsOf, type Lender, type Room } from '../orm/lender.ts'
 import { sessions as pgSessions, type PgSessionOptions } from '../pg/sessions.ts'
-import { untilNoTurns } from '../turn.ts'
 import { unknownKnex } from './known.ts'
 import { endTransaction, transactionOn, type KnexInstance } from './transaction.ts'
 
@@ -73,8 +73,7 @@ export function wayOf(knex: KnexInstance, options: KnexSessionOptions = {}): Kne
   const kind = kindOf(client)
   const own = drivers[kind](client, options)
   const dress: Dress<object, object> = {
-    on: (connection) => transactionOn(knex, spokenTo(connection)),
-    untilIdle: untilNoTurns,
+    on: (connection, wire) => transactionOn(knex, rewordable(spokenTo(connection), wire)),
     off: endTransaction,
   }
   return { kind, sessions: dressed(own, dress) }

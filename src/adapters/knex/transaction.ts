@@ -1,5 +1,4 @@
 import { LockUsageError } from '../../core/errors.ts'
-import { rewordable } from '../orm/rewording.ts'
 import { viewOf } from '../transaction-view.ts'
 import { unknownKnex } from './known.ts'
 import { withSavepoints, type Trx } from './nested.ts'
@@ -25,7 +24,7 @@ export function endTransaction(tx: object): void {
 export async function transactionOn(knex: KnexInstance, connection: object): Promise<object> {
   const mute = { count: 0, isOn: true }
   const own = knex as unknown as { transaction(scope: undefined, config: object): Promise<Trx> }
-  const trx = await own.transaction(undefined, { connection: muted(rewordable(connection), mute) })
+  const trx = await own.transaction(undefined, { connection: muted(connection, mute) })
   mute.isOn = false
   if (mute.count !== 1 || trx.isTransaction !== true || typeof trx.context?.transaction !== 'function')
     throw unknownKnex('its transactions begin in another way')

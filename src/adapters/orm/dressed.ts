@@ -1,12 +1,10 @@
 import type { Session, Sessions } from '../../core/session.ts'
-import { untilQuiet } from '../quiet.ts'
+import { noteWire, Wire } from './wire.ts'
 
 /** How an ORM is put on top of a driver's connection. */
-export interface Dress<Connection, Tx> {
-  /** Must send nothing. */
-  readonly on: (connection: Connection) => Promise<Tx> | Tx
-  /** Waits for what the work has started and not awaited, which COMMIT must not come in between of. */
-  readonly untilIdle: (tx: Tx) => Promise<void>
+export interface Dress<Connection, Tx extends object> {
+  /** Must send nothing. What the work sends later goes through the wire. */
+  readonly on: (connection: Connection, wire: Wire) => Promise<Tx> | Tx
   /** The session is at its end. Must send nothing. */
   readonly off?: (tx: Tx) => void
 }
@@ -18,21 +16,27 @@ export interface Dress<Connection, Tx> {
  * the view that the driver's session gives to work, so whatever the ORM sends is watched and refused as if it had been
  * sent by hand.
  */
-export function dressed<Connection, Tx>(
+export function dressed<Connection, Tx extends object>(
   sessions: Sessions<Connection>,
   dress: Dress<Connection, Tx>,
 ): Sessions<Tx> {
   return { ...sessions, open: async () => dressedSession(await sessions.open(), dress) }
 }
 
-async function dressedSession<Connection, Tx>(
+async function dressedSession<Connection, Tx extends object>(
   session: Session<Connection>,
   dress: Dress<Connection, Tx>,
 ): Promise<Session<Tx>> {
-  const tx = await onTop(session, dress)
-  const commit = (): Promise<void> => dress.untilIdle(tx).then(() => session.commit())
+  const wire = new Wire()
+  const tx = await onTop(session, () => dress.on(session.tx, wire))
+  noteWire(tx, wire)
   const { off } = dress
-  const own = { tx, commit, untilIdle: () => untilIdle(session) }
+  const own: Pick<Session<Tx>, 'tx' | 'run' | 'untilIdle'> = {
+    tx,
+    run: (statement) => wire.follow(() => session.run(statement)),
+    // the driver is told first: what fails from now on, nobody waits for
+    untilIdle: () => wire.traffic.untilStill(session.untilIdle),
+  }
   if (off === undefined) return { ...session, ...own }
   return {
     ...session,
@@ -48,21 +52,11 @@ async function dressedSession<Connection, Tx>(
   }
 }
 
-async function onTop<Connection, Tx>(
-  session: Session<Connection>,
-  dress: Dress<Connection, Tx>,
-): Promise<Tx> {
+async function onTop<Tx>(session: Session, dress: () => Promise<Tx> | Tx): Promise<Tx> {
   try {
-    return await dress.on(session.tx)
+    return await dress()
   } catch (error) {
     await session.release()
     throw error
   }
-}
-
-/** An ORM sends a statement some steps after it was asked for it. */
-async function untilIdle({ untilIdle: ofDriver }: Session): Promise<void> {
-  await ofDriver?.()
-  await untilQuiet()
-  await ofDriver?.()
 }

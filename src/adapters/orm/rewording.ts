@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 import { LockUsageError } from '../../core/errors.ts'
 import { viewOf } from '../transaction-view.ts'
+import type { Wire } from './wire.ts'
 
 /** A SELECT that an ORM is about to send, and what is sent in its place. */
 interface Rewording {
@@ -17,12 +18,32 @@ const orders = new AsyncLocalStorage<Rewording>()
 const sending = new Set<PropertyKey>(['query', 'execute', 'prepare'])
 
 /** The connection for an ORM, on which {@link sendReworded} can change what is sent. */
-export function rewordable<Connection extends object>(connection: Connection): Connection {
+export function rewordable<Connection extends object>(connection: Connection, wire: Wire): Connection {
   return viewOf(connection, (name, value) => {
     if (!sending.has(name)) return undefined
-    const send = value as (...args: unknown[]) => unknown
-    return (query: unknown, ...rest: unknown[]) => send(reworded(query), ...rest)
+    const send = value as Sending
+    return (query: unknown, ...rest: unknown[]) => {
+      const given = wire.send(send, [reworded(query), ...rest])
+      return name === 'prepare' && isStatement(given) ? followed(given, wire) : given
+    }
   })
+}
+
+type Sending = (...args: unknown[]) => unknown
+
+/** A prepared statement of `better-sqlite3`, which it gives at once. */
+function isStatement(given: unknown): given is object {
+  return typeof given === 'object' && given !== null && !(given instanceof Promise) && 'run' in given
+}
+
+const running = new Set<PropertyKey>(['run', 'get', 'all', 'iterate'])
+
+function followed(statement: object, wire: Wire): object {
+  return viewOf(statement, (name, value) =>
+    running.has(name)
+      ? (...args: unknown[]) => wire.follow(() => (value as Sending).apply(statement, args))
+      : undefined,
+  )
 }
 
 function reworded(query: unknown): unknown {

@@ -3,19 +3,20 @@ import type { Sessions } from '../../core/session.ts'
 import { laneOf } from '../better-sqlite3/lane.ts'
 import { sessions as sqliteSessions, type SqliteDatabase } from '../better-sqlite3/sessions.ts'
 import { dressed, type Dress } from '../orm/dressed.ts'
+import { rewordable } from '../orm/rewording.ts'
 import { sessions as pgSessions, type PgPool, type PgSessionOptions } from '../pg/sessions.ts'
 import type { PrismaClientLike } from './client.ts'
 import type { DriverAdapter } from './driver-adapter.ts'
 import { exact } from './exact.ts'
 import type { KnownAdapter, Lockable } from './lockable.ts'
-import { prismaOff, prismaOn, untilIdle } from './transaction.ts'
+import { prismaOff, prismaOn } from './transaction.ts'
 
 /** A Prisma client, and what it reaches the database by. */
 interface Joined {
   readonly held: Lockable
   /** Prisma opens what is below it when it connects, and another one when it connects again. */
   readonly connected: () => Promise<DriverAdapter>
-  readonly on: (connection: object) => Promise<object>
+  readonly on: Dress<object, object>['on']
   readonly options: PgSessionOptions
 }
 
@@ -32,7 +33,7 @@ export function sessions(
     if (adapter !== undefined) return adapter
     throw new LockUsageError('held', 'is not what the client was made with: give it held.adapter')
   }
-  const on = (connection: object): Promise<object> => prismaOn(client, connection)
+  const on: Joined['on'] = (connection, wire) => prismaOn(client, rewordable(connection, wire), wire)
   return ways[held.name]({ held, connected, on, options })
 }
 
@@ -42,7 +43,7 @@ const ways: Readonly<Record<KnownAdapter, (joined: Joined) => Sessions<object>>>
 }
 
 function dressOf(on: Joined['on']): Dress<object, object> {
-  return { on, untilIdle, off: prismaOff }
+  return { on, off: prismaOff }
 }
 
 function onPg({ connected, on, options }: Joined): Sessions<object> {
@@ -66,7 +67,7 @@ function onPg({ connected, on, options }: Joined): Sessions<object> {
 
 /** Each session has a handle of its own, as Prisma's adapter opens them: Prisma's own statements are on another. */
 function onSqlite({ held, connected, on }: Joined): Sessions<object> {
-  const dress = dressOf((handle) => on(exact(handle as SqliteDatabase)))
+  const dress = dressOf((handle, wire) => on(exact(handle as SqliteDatabase), wire))
   const unnamed = `a database of Prisma's, ${(lanes += 1)}`
   return {
     open: async () => {

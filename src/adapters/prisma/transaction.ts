@@ -1,7 +1,7 @@
 import { noteDerived, originOf } from '../../core/derived.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import { afterOthers, toItsEnd } from '../orm/nesting.ts'
-import { rewordable } from '../orm/rewording.ts'
+import type { Wire } from '../orm/wire.ts'
 import { hasEnded } from '../transaction-body.ts'
 import { viewOf } from '../transaction-view.ts'
 import { begun } from './client.ts'
@@ -25,7 +25,6 @@ interface Nesting {
 /** What belongs to a `tx` that the work is given. */
 interface Open {
   readonly connection: object
-  readonly running: Set<Promise<unknown>>
   isOver: boolean
   end: () => void
 }
@@ -33,15 +32,14 @@ interface Open {
 const opens = new WeakMap<object, Open>()
 
 /** Prisma's own client of a transaction, on a connection that somebody else begins and ends the transaction on. */
-export async function prismaOn(client: object, lent: object): Promise<object> {
-  const connection = rewordable(lent)
-  const open: Open = { connection, running: new Set(), isOver: false, end: () => {} }
+export async function prismaOn(client: object, connection: object, wire: Wire): Promise<object> {
+  const open: Open = { connection, isOver: false, end: () => {} }
   // Prisma compiles a query before it sends it: what is in the work is more than what is on the connection
   const followed = (client as Extensible).$extends({
     query: {
       $allOperations: ({ args, query }: Operation) => {
         if (open.isOver) throw hasEnded()
-        return follow(open, query(args))
+        return wire.follow(() => unveiled(query(args)))
       },
     },
   })
@@ -50,23 +48,6 @@ export async function prismaOn(client: object, lent: object): Promise<object> {
   const view = viewed(tx, open)
   opens.set(view, open)
   return view
-}
-
-function follow<T>(open: Open, operation: Promise<T>): Promise<T> {
-  const answer = unveiled(operation)
-  const ending = answer.then(
-    () => {},
-    () => {},
-  )
-  open.running.add(ending)
-  void ending.then(() => open.running.delete(ending))
-  return answer
-}
-
-/** Waits for what the work has asked of Prisma and not awaited. */
-export async function untilIdle(tx: object): Promise<void> {
-  const running = opens.get(tx)?.running
-  while (running !== undefined && running.size > 0) await Promise.all(running)
 }
 
 export function prismaOff(tx: object): void {
@@ -106,8 +87,5 @@ async function nest({ of, tx, open }: Nest, work: unknown, options?: object): Pr
     noteDerived(view, of)
     return toItsEnd(of, view, async () => (work as (inner: object) => unknown)(view))
   }
-  return follow(
-    open,
-    afterOthers(of, () => (tx as Nesting).$transaction(nested, options)),
-  )
+  return unveiled(afterOthers(of, () => (tx as Nesting).$transaction(nested, options)))
 }

@@ -4,9 +4,9 @@ import { sessions as sqliteSessions, type SqliteDatabase } from '../better-sqlit
 import { sessions as mysqlSessions, type Mysql2Pool } from '../mysql2/sessions.ts'
 import { dressed } from '../orm/dressed.ts'
 import { rewordable } from '../orm/rewording.ts'
+import type { Wire } from '../orm/wire.ts'
 import { sessions as pgSessions, type PgPool, type PgSessionOptions } from '../pg/sessions.ts'
 import { viewOf } from '../transaction-view.ts'
-import { untilNoTurns } from '../turn.ts'
 import { unknownTypeorm } from './known.ts'
 import { dresserOf, type TypeormSource } from './transaction.ts'
 
@@ -28,7 +28,7 @@ export type TypeormKind = 'pg' | 'mysql2' | 'better-sqlite3'
 interface Below {
   readonly sessions: (driver: TypeormDriver, options: TypeormSessionOptions) => Sessions<object> | undefined
   /** The connection as TypeORM talks to it. */
-  readonly spokenTo: (tx: object) => object
+  readonly spokenTo: (tx: object, wire: Wire) => object
 }
 
 const drivers: Readonly<Record<TypeormKind, Below>> = {
@@ -40,8 +40,8 @@ const drivers: Readonly<Record<TypeormKind, Below>> = {
   mysql2: {
     sessions: ({ pool }) => (pool?.promise === undefined ? undefined : mysqlSessions(pool.promise())),
     // TypeORM has the connection of callbacks, and asks it for the one of promises each time
-    spokenTo: (tx) => {
-      const promised = rewordable(tx)
+    spokenTo: (tx, wire) => {
+      const promised = rewordable(tx, wire)
       const { connection } = tx as { readonly connection: object }
       return viewOf(connection, (name) => (name === 'promise' ? () => promised : undefined))
     },
@@ -65,5 +65,5 @@ export function sessionsOf(
   const own = sessions(source.driver as TypeormDriver, options)
   if (own === undefined) throw unknownTypeorm(`it has no pool of ${kind}, or one for replication`)
   const dress = dresserOf(source)
-  return dressed(own, { on: (connection) => dress(spokenTo(connection)), untilIdle: untilNoTurns })
+  return dressed(own, { on: (connection, wire) => dress(spokenTo(connection, wire)) })
 }
