@@ -1,4 +1,5 @@
-import { sendReworded } from './adapters/orm/rewording.ts'
+import { rewordedRead } from './adapters/orm/rewording.ts'
+import { follow, wireOf } from './adapters/orm/wire.ts'
 import type { Plan } from './core/plan.ts'
 import type { Sessions } from './core/session.ts'
 import type { Row, SqlStatement, Value } from './core/statement.ts'
@@ -35,21 +36,20 @@ export function joinOrm<D extends DialectName>(
   const { shared, lockRows } = meet(sessions, dialects, options)
   return {
     ...shared,
-    rows: async (tx, query, lock = {}) =>
-      lockRows(tx, {
-        target: isTarget(query) ? query : undefined,
-        options: lock,
-        readOf: (plan) => {
-          const select = selectOf(query)
-          return select === undefined ? lockingRead(query as RowQuery, plan) : readOf(select, plan)
-        },
-      }),
+    rows: async (tx, query, lock = {}) => {
+      const readOf = (plan: Plan): LockingRead => {
+        const select = selectOf(query)
+        return select === undefined ? lockingRead(query as RowQuery, plan) : ormRead(tx, select, plan)
+      }
+      const target = isTarget(query) ? query : undefined
+      return follow(tx, () => lockRows(tx, { target, options: lock, readOf }))
+    },
   }
 }
 
 /** Sent by the ORM, which knows how to make its rows of what the driver gives. */
-function readOf({ sql, params, run }: OrmSelect, plan: Plan): LockingRead {
+function ormRead(tx: object, { sql, params, run }: OrmSelect, plan: Plan): LockingRead {
   const read = lockingRead({ sql, params: params as readonly Value[] }, plan)
   const { sql: to } = read.statement as SqlStatement
-  return { ...read, run: () => sendReworded({ from: sql, to }, run) }
+  return { ...read, ...rewordedRead({ from: sql, to, wire: wireOf(tx) }, run) }
 }

@@ -1,6 +1,7 @@
 import type { PrismaClientLike } from '../adapters/prisma/client.ts'
 import type { PrismaAdapter } from '../adapters/prisma/driver-adapter.ts'
 import type { KnownAdapter, Lockable } from '../adapters/prisma/lockable.ts'
+import { follow } from '../adapters/orm/wire.ts'
 import { notedQuery } from '../adapters/prisma/queries.ts'
 import { readingOf, type Reading } from '../adapters/prisma/reading.ts'
 import { sessions } from '../adapters/prisma/sessions.ts'
@@ -105,13 +106,15 @@ export function createLocks<
     }
     const [lock = {}] = rest as [RowOptionsOf<D>?]
     if (!isThenable(query)) return locks.rows(tx, query, lock)
-    const reading = await readingIn(client, tx, query)
-    try {
-      return await locks.rows(tx, reading, lock)
-    } catch (error) {
-      reading.drop(error)
-      throw error
-    }
+    return follow(tx, async () => {
+      const reading = await readingIn(client, tx, query)
+      try {
+        return await locks.rows(tx, reading, lock)
+      } catch (error) {
+        reading.drop(error)
+        throw error
+      }
+    })
   }
   return { ...locks, rows } as unknown as PrismaLocks<TransactionOf<Client>, D>
 }

@@ -66,6 +66,47 @@ function specs(context: OrmContext): void {
   })
 
   test.skipIf(isSqlite)(
+    'a query that was built with another transaction is refused, and not sent',
+    async () => {
+      const { app, other } = context
+      await app.locks.transaction(async (tx) => {
+        await other.locks.transaction(async (own) => {
+          const reading = other.locks.rows(own, app.query(1, tx) as never)
+          await expect(reading).rejects.toThrow(LockUsageError)
+          expect(await lockFirst(other, own, 'nowait')).toEqual({ id: 1, balance: 100 })
+        })
+      })
+    },
+  )
+
+  test.runIf(context.name === 'postgres')(
+    'what is sent at the same time as rows that are refused is not undone with their savepoint',
+    async () => {
+      const { app, other } = context
+      const ids = Array.from({ length: 16 }, (_, steps) => steps + 3)
+      const insertBeside = async (tx: unknown, id: number): Promise<boolean> => {
+        const insert = async (): Promise<unknown> => app.insert(tx, { id, balance: 1 })
+        const insertLater = async (): Promise<unknown> => {
+          for (let steps = id - 4; steps > 0; steps -= 1) await Promise.resolve()
+          return insert()
+        }
+        const first = id === 3 ? caught(insert()) : undefined
+        const locking = app.locks.rows(tx, app.query(1, tx) as never, { savepoint: true, wait: 'nowait' })
+        const [inserted, refused] = await Promise.all([first ?? caught(insertLater()), caught(locking)])
+        expect(refused).toBeInstanceOf(LockNotAvailableError)
+        return inserted === 'no error'
+      }
+      await other.locks.transaction(async (holding) => {
+        await lockFirst(other, holding)
+        for (const id of ids) {
+          const isInserted = await app.locks.transaction((tx) => insertBeside(tx, id))
+          expect(await app.select(id), `${id}`).toHaveLength(isInserted ? 1 : 0)
+        }
+      })
+    },
+  )
+
+  test.skipIf(isSqlite)(
     'a query with a lock of its own is refused, which may skip rows',
     async ({ skip }) => {
       const { locks, selectSkipping } = context.app

@@ -14,7 +14,7 @@ export interface OrmStage<Tx = unknown> {
     readonly rows: (
       tx: Tx,
       query: never,
-      options?: { readonly wait?: OrmWait },
+      options?: { readonly wait?: OrmWait; readonly savepoint?: boolean },
     ) => Promise<LockedRows<unknown>>
   }
   /** The ORM's own SELECT of one account, built with a `tx`, or with the ORM itself when none is given. */

@@ -47,7 +47,7 @@ async function joinNow(open: OpenTransaction<unknown>, call: JoinCall): Promise<
   const began = performance.now()
   const takeOnce = (): Promise<void> =>
     lockInTime(open, wait, () =>
-      withSavepoint(open, savepoint, () =>
+      withSavepoint(open, { isAsked: savepoint }, () =>
         isOfConnection(plan)
           ? takeForConnection(open, plan, locking)
           : takeForTransaction(open, plan, locking),

@@ -29,6 +29,8 @@ export type LockedRows<R> = readonly R[] & { readonly receipt: Receipt }
 export interface LockingRead {
   readonly statement: Statement
   readonly run?: () => Promise<readonly Row[]>
+  /** Makes ready that `run` sends it at once. Gives what is called where it is not run after all. */
+  readonly ready?: () => Promise<(why: unknown) => void>
 }
 
 /** What a lock call needs besides the transaction. */
@@ -53,7 +55,7 @@ async function lockNow(open: OpenTransaction<unknown>, call: RowCall): Promise<L
     throw new LockContention(plan.waiting.timeoutMs, new Error('its guard was made just now'))
   const began = performance.now()
   const lock = (): Promise<readonly Row[]> =>
-    withSavepoint(open, options.savepoint === true, () =>
+    withSavepoint(open, { isAsked: options.savepoint === true, ready: read.ready }, () =>
       whileOpen(open, plan.setting, () =>
         withSetting(open.session, plan.setting, {
           doubt: open.doubt,

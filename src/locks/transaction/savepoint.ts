@@ -1,5 +1,11 @@
 import type { OpenTransaction } from '../port.ts'
 
+interface Saving {
+  readonly isAsked: boolean
+  /** Waited for before the savepoint is set, so that the work sends its statement together with it. */
+  readonly ready?: (() => Promise<(why: unknown) => void>) | undefined
+}
+
 /**
  * Runs `work` so that its error leaves the transaction as it was before it, where an error would end the transaction.
  *
@@ -8,10 +14,23 @@ import type { OpenTransaction } from '../port.ts'
  */
 export function withSavepoint<T>(
   open: OpenTransaction<unknown>,
-  isAsked: boolean,
+  { isAsked, ready }: Saving,
   work: () => Promise<T>,
 ): Promise<T> {
-  return isAsked && open.dialect.transaction.savesBySavepoint === true ? atSavepoint(open, work) : work()
+  if (!isAsked || open.dialect.transaction.savesBySavepoint !== true) return work()
+  return ready === undefined ? atSavepoint(open, work) : atSavepointOnceReady(open, ready, work)
+}
+
+async function atSavepointOnceReady<T>(
+  open: OpenTransaction<unknown>,
+  ready: NonNullable<Saving['ready']>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const drop = await ready()
+  return atSavepoint(open, work).catch((error: unknown) => {
+    drop(error)
+    throw error
+  })
 }
 
 async function atSavepoint<T>(
