@@ -13,7 +13,7 @@ export interface NestedWork {
 }
 
 /** By the chain of calls. */
-export const nestedWork = new AsyncLocalStorage<NestedWork>()
+export const nestedWork: AsyncLocalStorage<NestedWork> = new AsyncLocalStorage()
 
 type Callback = (error: unknown, ...answer: unknown[]) => unknown
 
