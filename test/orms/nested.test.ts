@@ -102,6 +102,18 @@ function specs(context: OrmContext): void {
     expect(await added()).toBe(3)
   })
 
+  inAsync('also what follows from a lock of it', async () => {
+    const { app } = context
+    await app.locks.transaction(async (tx) => {
+      const lockAndAdd = async (inner: unknown): Promise<void> => {
+        await lockFirst(app, inner)
+        await addInTurn(inner)
+      }
+      await app.nest(tx, async (inner) => void lockAndAdd(inner))
+    })
+    expect(await added()).toBe(3)
+  })
+
   inAsync('and is undone as a whole', async () => {
     const { app } = context
     const mine = new Error('of the nested work')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { LockNotAvailableError, LockUsageError } from '../../src/core/errors.ts'
+import { LockNotAvailableError, LockTimeoutError, LockUsageError } from '../../src/core/errors.ts'
 import { unwrap } from '../../src/core/unwrap.ts'
 import { caught, gate } from '../entries/stage.ts'
 import { describeOrms, lockFirst, type OrmContext } from './describe-orms.ts'
@@ -79,9 +79,12 @@ function specs(context: OrmContext): void {
     },
   )
 
-  test.runIf(context.name === 'postgres')(
-    'what is sent at the same time as rows that are refused is not undone with their savepoint',
-    async () => {
+  test.runIf(context.name === 'postgres').each([
+    ['nowait', LockNotAvailableError],
+    [{ timeoutMs: 1 }, LockTimeoutError],
+  ] as const)(
+    'what is sent at the same time as rows that are refused is not undone with their savepoint: %j',
+    async (wait, Refusal) => {
       const { app, other } = context
       const ids = Array.from({ length: 16 }, (_, steps) => steps + 3)
       const insertBeside = async (tx: unknown, id: number): Promise<boolean> => {
@@ -91,9 +94,9 @@ function specs(context: OrmContext): void {
           return insert()
         }
         const first = id === 3 ? caught(insert()) : undefined
-        const locking = app.locks.rows(tx, app.query(1, tx) as never, { savepoint: true, wait: 'nowait' })
+        const locking = app.locks.rows(tx, app.query(1, tx) as never, { savepoint: true, wait })
         const [inserted, refused] = await Promise.all([first ?? caught(insertLater()), caught(locking)])
-        expect(refused).toBeInstanceOf(LockNotAvailableError)
+        expect(refused).toBeInstanceOf(Refusal)
         return inserted === 'no error'
       }
       await other.locks.transaction(async (holding) => {
