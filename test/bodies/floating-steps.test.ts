@@ -156,25 +156,58 @@ describe('a function of several statements that the work does not wait for', () 
 
   describeEngines(
     (context) => {
-      test('is stored as a whole, also by callbacks', async () => {
+      const insert = (id: number): string => `insert into noted values (${id})`
+      const storedBy = async (work: (tx: pg.PoolClient) => void, options?: { pipeline: boolean }) => {
         const pool = new pg.Pool({ connectionString: context.engine.server.url, max: 1 })
         await pool.query('create table noted (id integer primary key)')
-        await createLocks(pool).transaction(async (tx) => {
-          tx.query('insert into noted values (1)', () => {
-            tx.query(
-              'insert into noted values ($1)',
-              [2],
-              () => void tx.query('insert into noted values (3)'),
-            )
+        await createLocks(pool, options).transaction(async (tx) => work(tx))
+        const { rows } = await pool.query<{ id: number }>('select id from noted order by id')
+        await pool.query('drop table noted')
+        await pool.end()
+        return rows.map(({ id }) => id)
+      }
+
+      test('is stored as a whole, also by callbacks', async () => {
+        const stored = await storedBy((tx) => {
+          tx.query(insert(1), () => {
+            tx.query('insert into noted values ($1)', [2], () => void tx.query(insert(3)))
           })
         })
-        expect((await pool.query('select id from noted order by id')).rows).toEqual([
-          { id: 1 },
-          { id: 2 },
-          { id: 3 },
-        ])
-        await pool.end()
+        expect(stored).toEqual([1, 2, 3])
       })
+
+      test.each([false, true])(
+        'is stored as a whole, also by callbacks among the options of a query (pipeline: %s)',
+        async (pipeline) => {
+          const stored = await storedBy(
+            (tx) => {
+              const last = { text: insert(3), callback: () => {} }
+              const next = { text: insert(2), callback: () => void tx.query(last as pg.QueryConfig) }
+              void tx.query({
+                text: insert(1),
+                callback: () => void tx.query(next as pg.QueryConfig),
+              } as never)
+            },
+            { pipeline },
+          )
+          expect(stored).toEqual([1, 2, 3])
+        },
+      )
+
+      test.each([false, true])(
+        'is stored as a whole, also by events of a query (pipeline: %s)',
+        async (pipeline) => {
+          const stored = await storedBy(
+            (tx) => {
+              tx.query(new pg.Query(insert(1))).on('end', () => {
+                tx.query(new pg.Query(insert(2))).on('end', () => void tx.query(insert(3)))
+              })
+            },
+            { pipeline },
+          )
+          expect(stored).toEqual([1, 2, 3])
+        },
+      )
     },
     { only: ['postgres'] },
   )

@@ -1,8 +1,10 @@
 import { Flight } from '../flight.ts'
+import { Cursors } from './cursors.ts'
 import {
   calledWhenAnswered,
   failQuery,
   isSubmittable,
+  tellWhenAnswered,
   textOf,
   type PreparedTexts,
   type QueryArguments,
@@ -59,7 +61,7 @@ export class PgBody<Client extends BodyClient> {
   readonly tx: Client
   readonly #client: Client
   #savepoints: PgSavepoints | undefined
-  #cursors: Submittable[] | undefined
+  #cursors: Cursors | undefined
   #isStopped = false
   readonly #flight = new Flight()
   /** The transactions that the server has begun and ended since ours began, with ours. */
@@ -88,6 +90,7 @@ export class PgBody<Client extends BodyClient> {
 
   untilIdle(): Promise<void> | undefined {
     this.state.returned()
+    this.#cursors?.returned()
     return this.#flight.untilNone()
   }
 
@@ -104,7 +107,7 @@ export class PgBody<Client extends BodyClient> {
 
   /** The end of the transaction would wait for ever behind what the work has left open. */
   #closeCursors(): void {
-    for (const cursor of this.#cursors ?? []) void (cursor.close ?? cursor.destroy)?.call(cursor)
+    this.#cursors?.closeAll()
     this.#cursors = undefined
   }
 
@@ -137,11 +140,21 @@ export class PgBody<Client extends BodyClient> {
     const refusal = this.state.closed ?? this.state.refusal(text)
     if (refusal !== undefined) return failQuery(args, refusal, this.#client.connection)
     this.state.announce(text)
-    if (isSubmittable(config)) {
-      ;(this.#cursors ??= []).push(config)
-      return this.#client.query(...args)
+    if (!isSubmittable(config)) return this.#send(args)
+    if (this.#isOwnQuery(config)) {
+      this.#flight.start()
+      tellWhenAnswered(config, onlyOnce(this.#flight.land))
+    } else {
+      this.#cursors ??= new Cursors()
+      this.#cursors.add(config)
     }
-    return this.#send(args)
+    return this.#client.query(...args)
+  }
+
+  /** One of `pg`'s own ends by itself; of another kind nobody knows. The native client's is not told of messages. */
+  #isOwnQuery(query: Submittable): boolean {
+    const { Query } = this.#client.constructor as { readonly Query?: new () => object }
+    return this.#client.connection !== undefined && Query !== undefined && query instanceof Query
   }
 
   #send(args: QueryArguments): unknown {
@@ -187,5 +200,14 @@ export class PgBody<Client extends BodyClient> {
     if (status === 'T') this.state.succeeded()
     // no transaction; ours is told by the tag of its COMMIT
     else if (status === 'I' && this.state.isOpen && this.#begun > 0) this.state.told(false)
+  }
+}
+
+/** A query that took too long is answered twice: by the driver, and later by the server. */
+function onlyOnce(tell: () => void): () => void {
+  let isTold = false
+  return () => {
+    if (!isTold) tell()
+    isTold = true
   }
 }

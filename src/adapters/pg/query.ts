@@ -6,12 +6,15 @@ export type QueryArguments = readonly [config?: unknown, values?: unknown, callb
 /** A query that somebody else has made, such as a cursor. */
 export interface Submittable {
   readonly text?: unknown
-  readonly submit: (connection: unknown) => unknown
-  readonly handleError: (error: unknown, connection: unknown) => void
+  submit: (connection: unknown) => unknown
+  handleError: (error: unknown, connection: unknown) => void
+  handleReadyForQuery?: (connection: unknown) => void
   /** Of a cursor. Does nothing to one that has ended. */
   readonly close?: () => unknown
   /** Of a stream. */
   readonly destroy?: () => unknown
+  /** Of a stream of rows. */
+  readonly cursor?: unknown
 }
 
 export function isSubmittable(config: unknown): config is Submittable {
@@ -49,7 +52,29 @@ export function calledWhenAnswered(
     }
   }
   if (typeof values === 'function') return [config, told(values as Callback)]
-  return typeof last === 'function' ? [config, values, told(last as Callback)] : undefined
+  if (typeof last === 'function') return [config, values, told(last as Callback)]
+  const callback = callbackIn(config)
+  // its own is left as it is: whoever made it may send it again
+  return callback && [Object.create(config as object, { callback: { value: told(callback) } }), values]
+}
+
+/** Calls `tell` when the query has been answered. */
+export function tellWhenAnswered(query: Submittable, tell: () => void): void {
+  const { handleError, handleReadyForQuery } = query
+  query.handleError = (error, connection) => {
+    // after all those who hear of the same message
+    queueMicrotask(tell)
+    handleError.call(query, error, connection)
+  }
+  query.handleReadyForQuery = (connection) => {
+    queueMicrotask(tell)
+    handleReadyForQuery?.call(query, connection)
+  }
+}
+
+function callbackIn(config: unknown): Callback | undefined {
+  if (typeof config !== 'object' || config === null || !('callback' in config)) return undefined
+  return typeof config.callback === 'function' ? (config.callback as Callback) : undefined
 }
 
 /** Tells whoever sent a query of its error, in the way in which they would hear of it. */
@@ -58,7 +83,8 @@ export function failQuery(
   error: Error,
   connection: unknown,
 ): unknown {
-  const callback = [values, last].find((one) => typeof one === 'function') as Callback | undefined
+  const given = [values, last].find((one) => typeof one === 'function') as Callback | undefined
+  const callback = given ?? callbackIn(config)
   if (isSubmittable(config)) {
     process.nextTick(() => config.handleError(error, connection))
     return config
