@@ -23,6 +23,14 @@ export function floatingFailure(cause: unknown): LockUsageError {
   )
 }
 
+/** Nobody has seen the rest of a stream. */
+export function leftOpen(): LockUsageError {
+  return new LockUsageError(
+    'transaction',
+    'the work has returned while a stream of it was open: nothing is stored. Read it to its end, or leave its loop',
+  )
+}
+
 /**
  * What COMMIT is answered with when nothing has failed, and there is no transaction all the same: somebody has ended it
  * by a statement of their own. What was written until then may be stored, and the locks were gone since.

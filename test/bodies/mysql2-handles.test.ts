@@ -129,6 +129,34 @@ function specs(context: EngineContext): void {
     })
   })
 
+  test('a prepared statement is closed behind its uses, and not after the end', async () => {
+    const [late] = await locks.transaction(async (tx) => {
+      const statement = await tx.prepare('insert into note values (?)')
+      await statement.execute([1])
+      void statement.execute([2])
+      void statement.execute([3])
+      await statement.close()
+      await tx.query(note(4))
+      const other = await tx.prepare(note(9))
+      return [() => other.close()]
+    })
+    expect(await stored()).toEqual([{ id: 1 }, { id: 2 }, { id: 3 }, { id: 4 }])
+    expect(await caught(late?.() ?? Promise.resolve())).toBeInstanceOf(LockUsageError)
+  })
+
+  test('a function that nobody waits for is stored as a whole, with a ping in it', async () => {
+    await locks.transaction(async (tx) => {
+      const helper = async (): Promise<void> => {
+        await tx.ping()
+        await tx.query(note(1))
+        await tx.ping()
+        await tx.query(note(2))
+      }
+      void helper()
+    })
+    expect(await stored()).toEqual([{ id: 1 }, { id: 2 }])
+  })
+
   test('does not end the connection of the next transaction', async () => {
     const left = await locks.transaction(async (tx) => [() => tx.destroy(), () => coreOf(tx).destroy()])
     await locks.transaction(async (tx) => {

@@ -1,9 +1,11 @@
 import { setImmediate as nextRound } from 'node:timers/promises'
 
 import { LockUsageError } from '../../core/errors.ts'
+import { Streams, type Streaming } from './streams.ts'
 import { fateWords } from './words.ts'
 import { fateBy } from '../statement-fate.ts'
 import { TransactionBody, type Manner } from '../transaction-body.ts'
+import { leftOpen } from '../transaction-end.ts'
 
 /** The connection that answers by callback, beneath the one of promises. */
 export interface CoreConnection {
@@ -15,7 +17,7 @@ export interface CoreConnection {
 type Callback = (error: Error | null, answer?: unknown) => void
 
 /** What `mysql2` makes of each statement, and puts into its queue. */
-interface Command {
+interface Command extends Streaming {
   onResult?: (error: Error | null, ...rest: unknown[]) => void
   readonly sql?: string
   /** The text, of a command that prepares it. */
@@ -60,6 +62,7 @@ export class Line {
   #running: Waiting | undefined
   #waiting: Waiting[] = []
   #onIdle: (() => void) | undefined
+  #streams: Streams | undefined
 
   constructor(core: CoreConnection) {
     this.#core = core
@@ -74,6 +77,11 @@ export class Line {
 
   lend(): void {
     this.#isLent = true
+  }
+
+  begin(): void {
+    this.body.begin()
+    this.#streams = undefined
   }
 
   giveBack(): void {
@@ -105,6 +113,7 @@ export class Line {
   /** Until nothing of the work is under way, and nothing has followed from the last of it. */
   untilIdle(): Promise<void> | undefined {
     this.body.returned()
+    this.#streams?.returned()
     return this.#isBusy ? this.#untilIdle() : undefined
   }
 
@@ -150,15 +159,31 @@ export class Line {
     this.#manner = undefined
     const isOfWork = manner === undefined
     if (!this.#isLent) return this.#add(command)
-    if (textOf(command) === undefined) {
-      // The end of a prepared statement, a pool that says goodbye, a look whether anybody is there; or what makes the
-      // session new, and ends the transaction. The driver takes nothing more behind a goodbye, so it cannot wait here.
+    const kind = textOf(command) === undefined ? command.constructor.name : undefined
+    if (kind === 'CloseStatement' && this.body.isOpen) return this.#takeClosing(command)
+    if (kind !== undefined && kind !== 'Ping') {
+      // A pool that says goodbye, or what makes the session new, and ends the transaction. The driver takes nothing
+      // more behind a goodbye, so it cannot wait here.
       if (this.body.isOpen) this.body.isInDoubt = true
       return this.#add(command)
     }
     const closed = isOfWork ? this.body.closed : undefined
     if (closed !== undefined) return refuse(command, closed)
+    if (isOfWork && command.onResult === undefined) this.#watchStream(command)
     this.#waiting.push({ command, manner: manner ?? 'checked', isOfWork })
+    this.#next()
+    return command
+  }
+
+  #watchStream(command: Command): void {
+    this.#streams ??= new Streams(() => this.body.failed(leftOpen(), true))
+    this.#streams.watch(command)
+  }
+
+  /** Behind the uses of the prepared statement. Nobody is told how it went. */
+  #takeClosing(command: Command): Command {
+    command.once('error', () => {})
+    this.#waiting.push({ command, manner: 'free', isOfWork: false })
     this.#next()
     return command
   }

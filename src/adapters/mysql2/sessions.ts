@@ -126,7 +126,7 @@ function statementsOn(line: Line, isLent: () => boolean): Statements {
       const [texts, head] = [beginTexts(start), headTexts(start)]
       const begin = async (): Promise<unknown> => {
         checkAutocommit(await sendInTurn(texts, (text) => line.send(text, 'free')))
-        body.begin()
+        line.begin()
         return sendInTurn(head, (text) => line.send(reading(text, []), 'free'))
       }
       return rowsOf(await undoneOnError(begin, undo))

@@ -13,6 +13,9 @@ const sending = new Set<PropertyKey>([
   'ping',
 ])
 
+/** The end of a prepared statement is whoever's who has prepared it; that of a connection is not. */
+const sendingOfStatement = new Set<PropertyKey>(['execute', 'close'])
+
 /** What makes the session as good as new: the server rolls back, and takes the session's locks away. */
 const resetting = new Set<PropertyKey>(['reset', 'changeUser'])
 
@@ -35,25 +38,33 @@ type Sending = (...args: unknown[]) => unknown
  * The connection for the work, until it is given back: a statement that comes later would run in the transaction of
  * whoever has the connection then. So is all that comes from it, however early it was taken.
  */
-export function transactionView<C extends object>(connection: C, isLent: () => boolean): C {
+export function transactionView<C extends object>(
+  connection: C,
+  isLent: () => boolean,
+  methods: ReadonlySet<PropertyKey> = sending,
+): C {
   return viewOf(connection, (name, value) => {
-    if (beneath.has(name)) return coreView(value as object, isLent)
+    if (beneath.has(name)) return viewBeneath(name, value, isLent)
     if (name === 'destroy') return checked(connection, value as Method, () => mustBe(isLent))
     if (resetting.has(name)) return () => Promise.reject(isLent() ? wouldReset(name) : hasEnded())
-    if (!sending.has(name)) return refusedEnding(name)
+    if (!methods.has(name)) return refusedEnding(name)
     const send = (value as Method).bind(connection as never) as (...args: never[]) => Promise<object>
     return (...args: never[]) => {
       if (!isLent()) return Promise.reject(hasEnded())
       return name === 'prepare'
-        ? send(...args).then((statement) => transactionView(statement, isLent))
+        ? send(...args).then((statement) => transactionView(statement, isLent, sendingOfStatement))
         : send(...args)
     }
   })
 }
 
-function coreView<C extends object>(core: C, isLent: () => boolean): C {
+function viewBeneath(name: PropertyKey, value: unknown, isLent: () => boolean): object {
+  return coreView(value as object, isLent, name === 'statement' ? sendingOfStatement : sendingBeneath)
+}
+
+function coreView<C extends object>(core: C, isLent: () => boolean, methods: ReadonlySet<PropertyKey>): C {
   return viewOf(core, (name, value) => {
-    if (beneath.has(name)) return coreView(value as object, isLent)
+    if (beneath.has(name)) return viewBeneath(name, value, isLent)
     if (resetting.has(name)) {
       return () => {
         throw isLent() ? wouldReset(name) : hasEnded()
@@ -63,7 +74,7 @@ function coreView<C extends object>(core: C, isLent: () => boolean): C {
       const promise = (value as Method).bind(core as never) as (...args: never[]) => object
       return (...args: never[]) => transactionView(promise(...args), isLent)
     }
-    if (!sendingBeneath.has(name)) return refusedEnding(name)
+    if (!methods.has(name)) return refusedEnding(name)
     const send = checked(core, value as Method, () => mustBe(isLent))
     return name === 'prepare' ? preparing(send as Sending, isLent) : send
   })
@@ -77,6 +88,6 @@ function mustBe(isLent: () => boolean): void {
 function preparing(prepare: Sending, isLent: () => boolean): Method {
   return (query: unknown, callback?: (error: unknown, statement: object | undefined) => void) =>
     prepare(query, (error: unknown, statement: object | undefined) =>
-      callback?.(error, statement && coreView(statement, isLent)),
+      callback?.(error, statement && coreView(statement, isLent, sendingOfStatement)),
     )
 }
