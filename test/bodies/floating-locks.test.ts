@@ -52,6 +52,27 @@ describeClients((scene) => {
     await client.locks.transaction((tx) => client.lockItem(tx, 1, { wait: 'nowait' }))
   })
 
+  test('named locks that the work does not wait for are not left on the connection when it throws', async () => {
+    const [client, other] = [scene.connect(1), scene.connect(1)]
+    const keys = Array.from({ length: 6 }, (_, index) => `left-${index}`)
+    const mistake = new Error('a mistake')
+    const taking: Promise<unknown>[] = []
+    const work = async (tx: unknown): Promise<never> => {
+      const lock = async (key: string): Promise<void> => {
+        await client.query(tx, change)
+        await client.locks.lock(tx, key)
+      }
+      for (const key of keys) taking.push(caught(lock(key)))
+      await client.query(tx, change)
+      throw mistake
+    }
+    // nothing has to be asked first, so that a lock is asked for right behind ROLLBACK
+    const call = client.locks.withLock('first', work, { isolation: 'read committed' })
+    expect(await caught(call)).toBe(mistake)
+    await Promise.all(taking)
+    for (const key of keys) await other.locks.withLock(key, async () => {}, { wait: 'nowait' })
+  })
+
   const counted = async (client: Client): Promise<unknown> =>
     (await client.query(undefined, 'select n from item where id = 2'))[0]?.n
   const stale = { table: 'item', key: { id: 1 }, version: 'n', expected: 99, set: {} }

@@ -18,6 +18,7 @@ import {
 } from './opening.ts'
 import type { OpenTransaction } from '../port.ts'
 import { receiptOf } from '../rows/rows.ts'
+import { beforeItsEnd } from '../transaction/before-its-end.ts'
 import { lockInTime, oneAtATime } from '../transaction/one-at-a-time.ts'
 import { partOf } from '../transaction/part.ts'
 import { withSavepoint } from '../transaction/savepoint.ts'
@@ -49,7 +50,7 @@ async function joinNow(open: OpenTransaction<unknown>, call: JoinCall): Promise<
     lockInTime(open, wait, () =>
       withSavepoint(open, { isAsked: savepoint }, () =>
         isOfConnection(plan)
-          ? takeForConnection(open, plan, locking)
+          ? beforeItsEnd(open, () => takeForConnection(open, plan, locking))
           : takeForTransaction(open, plan, locking),
       ),
     )

@@ -6,6 +6,7 @@ import type { Row, Statement } from '../../core/statement.ts'
 import { LockContention } from '../contention.ts'
 import type { Needs } from '../needs.ts'
 import type { OpenTransaction } from '../port.ts'
+import { beforeItsEnd } from '../transaction/before-its-end.ts'
 import { lockInTime, oneAtATime } from '../transaction/one-at-a-time.ts'
 import { partOf } from '../transaction/part.ts'
 import { withSavepoint } from '../transaction/savepoint.ts'
@@ -79,18 +80,7 @@ function whileOpen<T>(
   setting: Plan['setting'],
   work: () => Promise<T>,
 ): Promise<T> {
-  return setting === undefined || setting.endsWithError === true ? work() : orDoubt(open, work)
-}
-
-async function orDoubt<T>({ onLeave, doubt }: OpenTransaction<unknown>, work: () => Promise<T>): Promise<T> {
-  if (onLeave === undefined) throw new LockUsageError('tx', 'the transaction has ended')
-  const left = (): void => doubt(new Error('the transaction ended while a lock of it was being taken'))
-  onLeave.push(left)
-  try {
-    return await work()
-  } finally {
-    onLeave.splice(onLeave.indexOf(left), 1)
-  }
+  return setting === undefined || setting.endsWithError === true ? work() : beforeItsEnd(open, work)
 }
 
 /** What a plan gave to somebody who asked with these options. */
