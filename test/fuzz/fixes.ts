@@ -91,7 +91,7 @@ export const fixes: readonly Fix[] = [
     ],
     changes: [
       remove(
-        'src/adapters/mysql2/line.ts',
+        'src/adapters/mysql2/server-status.ts',
         'if (!Array.isArray(answer) && (statusOf(answer) & AUTOCOMMIT) === 0) throw withoutAutocommit()',
       ),
     ],

@@ -1,34 +1,12 @@
 import { setImmediate as nextRound } from 'node:timers/promises'
 
-import { LockUsageError } from '../../core/errors.ts'
-import { Streams, type Streaming } from './streams.ts'
+import { refuse, takesSeveral, textOf, type Command, type CoreConnection } from './command.ts'
+import { isInTransaction } from './server-status.ts'
+import { Streams } from './streams.ts'
 import { fateWords } from './words.ts'
 import { fateBy } from '../statement-fate.ts'
 import { TransactionBody, type Manner } from '../transaction-body.ts'
 import { leftOpen } from '../transaction-end.ts'
-
-/** The connection that answers by callback, beneath the one of promises. */
-export interface CoreConnection {
-  readonly config?: { readonly clientFlags?: number }
-  query(query: unknown, callback: Callback): unknown
-  addCommand(command: Command): Command
-}
-
-type Callback = (error: Error | null, answer?: unknown) => void
-
-/** What `mysql2` makes of each statement, and puts into its queue. */
-interface Command extends Streaming {
-  onResult?: (error: Error | null, ...rest: unknown[]) => void
-  readonly sql?: string
-  /** The text, of a command that prepares it. */
-  readonly query?: string
-  /** What was prepared before. */
-  readonly statement?: { readonly query?: string }
-  once(event: 'end', listener: () => void): unknown
-  once(event: 'error', listener: (error: Error) => void): unknown
-  emit(event: 'end'): unknown
-  emit(event: 'error', error: Error): unknown
-}
 
 const [anyFate, oneFate] = [fateBy(fateWords), fateBy(fateWords, true)]
 
@@ -251,51 +229,4 @@ export class Line {
     })
     this.#isLent = isLent
   }
-}
-
-/** A flag of the protocol: https://dev.mysql.com/doc/dev/mysql-server/latest/group__group__cs__capabilities__flags.html */
-const MULTI_STATEMENTS = 1 << 16
-
-/** What was told to the server: `flags` of the pool can say other than its `multipleStatements`. */
-function takesSeveral({ config }: CoreConnection): boolean {
-  return config?.clientFlags === undefined || (config.clientFlags & MULTI_STATEMENTS) !== 0
-}
-
-const IN_TRANSACTION = 1
-const AUTOCOMMIT = 2
-
-/** Comes with the answer to every statement that gives no rows. */
-function statusOf(answer: unknown): number {
-  return (answer as { readonly serverStatus?: number }).serverStatus ?? IN_TRANSACTION + AUTOCOMMIT
-}
-
-function isInTransaction(answer: unknown): boolean {
-  return (statusOf(answer) & IN_TRANSACTION) !== 0
-}
-
-/** With autocommit off nothing that is sent on its own is ever stored, and the end of a transaction begins another. */
-export function checkAutocommit(answer: unknown): void {
-  if (!Array.isArray(answer) && (statusOf(answer) & AUTOCOMMIT) === 0) throw withoutAutocommit()
-}
-
-export function withoutAutocommit(): LockUsageError {
-  return new LockUsageError(
-    'pool',
-    'its connections have autocommit off, so what is sent outside of a transaction would not be stored: leave it on',
-  )
-}
-
-function textOf({ sql, query, statement }: Command): string | undefined {
-  return sql ?? query ?? statement?.query
-}
-
-/** Not sent at all. */
-function refuse(command: Command, why: Error): Command {
-  if (command.onResult !== undefined) command.onResult(why)
-  else
-    process.nextTick(() => {
-      command.emit('error', why)
-      command.emit('end')
-    })
-  return command
 }
