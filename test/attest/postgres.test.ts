@@ -97,15 +97,17 @@ function specs(context: EngineContext): void {
     const session = await context.engine.open()
     await session.run({ sql: 'begin isolation level repeatable read', params: [] })
     await session.run({ sql: 'select 1', params: [] })
-    expect(idsIn(await attest())).not.toContain('old-snapshot')
+    const isFound = async (): Promise<boolean> => idsIn(await attest()).includes('old-snapshot')
+    // the server is shared: others have snapshots too, which grow old as well
+    await until(async () => !(await isFound()), 'no old snapshot')
     await run('do $$ begin for i in 1..10100 loop perform txid_current(); commit; end loop; end $$')
     expect(findingIn(await attest(), 'old-snapshot')).toMatchObject({
       severity: 'warning',
-      title: '1 session keeps an old snapshot open',
+      title: expect.stringMatching(/^\d+ sessions? keeps? an old snapshot open$/),
     })
     await session.run({ sql: 'rollback', params: [] })
     await session.close()
-    expect(idsIn(await attest())).not.toContain('old-snapshot')
+    await until(async () => !(await isFound()), 'no old snapshot any more')
   })
 
   test('a role without rights is told what it may not do, and nothing is thrown', async () => {
