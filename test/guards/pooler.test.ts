@@ -100,6 +100,27 @@ function specs(context: EngineContext): void {
     })
   })
 
+  test('a pooler that gives each of two its own server again and again is refused all the same', async ({
+    skip,
+  }) => {
+    const { sessions, probe } = use(throughKysely, transactionMode(skip).server.url, 3)
+    const [session, third] = [await sessions.open(), await sessions.open()]
+    let isFirst = true
+    const run: typeof session.run = async (statement) => {
+      if (!isFirst) return session.run(statement)
+      isFirst = false
+      // another client's server comes back last, so the second connection is lent that one
+      await third.begin({ head: [{ sql: 'select 1', params: [] }] })
+      const rows = await session.run(statement)
+      await third.rollback()
+      return rows
+    }
+    const refused: unknown = await probe({ ...session, run }).catch((error: unknown) => error)
+    await session.release()
+    await third.release()
+    expect(String(refused)).toContain('a pooler gives this connection another server')
+  })
+
   test('a server that somebody else uses in between is refused, though every number stays the same', async () => {
     const { sessions, probe } = use(throughKysely, context.server.url)
     const session = await sessions.open()

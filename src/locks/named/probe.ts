@@ -87,8 +87,12 @@ async function isShared({ session, own, other, ask }: Comparison): Promise<boole
   let quiet = 0
   for (let round = 0; round < maxRounds && quiet < quietRounds; round += 1) {
     const [others] = await other.begin({ head: [ask] })
+    // Most poolers lend first what came back last. Asked only meanwhile, each of the two could get its own again and
+    // again; asked behind the other one, the first is given that one's.
+    const isBehind = round % 2 === 1
+    if (isBehind) await other.rollback()
     const [after] = await session.run(ask)
-    await other.rollback()
+    if (!isBehind) await other.rollback()
     if (others?.backend === before?.backend || after?.backend !== before?.backend) return true
     if (!(Number(after?.turn) - Number(before?.turn) > 1)) quiet += 1
     before = after
