@@ -1,8 +1,7 @@
-import { identify } from '../locks/identify.ts'
-import { findDialect } from '../registry.ts'
 import { ConnectError } from './connect-error.ts'
 import type { Scratch } from './driver.ts'
 import { whileDoing } from './failure.ts'
+import { fixtureOf } from './fixture.ts'
 import type { Destination } from './open.ts'
 import { reach } from './reach.ts'
 
@@ -29,12 +28,9 @@ async function emptyAgain({ driver, url, shown }: Destination): Promise<void> {
   let left: readonly string[] = []
   try {
     await reach(url, async (session) => {
-      const { dialect } = await identify({ dialects: driver.dialects.map(findDialect), version: undefined })(
-        session,
-      )
-      const fixture = (await dialect.tools?.())?.fixture
+      const fixture = await fixtureOf(session, driver)
       left = await driver.tables(session)
-      for (const table of left) if (fixture !== undefined) await session.run(fixture.drop(table))
+      for (const table of left) await session.run(fixture.drop(table))
       left = await driver.tables(session)
     })
   } catch (error) {

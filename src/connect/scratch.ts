@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Connected, Subject } from '../conformance/subject.ts'
-import { identify } from '../locks/identify.ts'
-import { findDialect } from '../registry.ts'
 import { ConnectError } from './connect-error.ts'
 import type { Driver, Reach, Scratch } from './driver.ts'
 import { useEmptyDatabase } from './empty.ts'
 import { openFailure, whileDoing } from './failure.ts'
+import { fixtureOf } from './fixture.ts'
 import { loadDriver } from './load-module.ts'
 import { destinationOf, openUrl, type Destination } from './open.ts'
 import { openOwn, type OpenLocks, type OwnPlace } from './own-locks.ts'
@@ -68,16 +67,10 @@ export async function openScratch(
 }
 
 /** Makes a table by which the database is known again. */
-async function markIn(url: string, { dialects, tables }: Driver): Promise<OwnPlace['isThere']> {
+async function markIn(url: string, driver: Driver): Promise<OwnPlace['isThere']> {
   const mark = `holdfast_here_${randomBytes(6).toString('hex')}`
-  await reach(url, async (session) => {
-    const known = identify({ dialects: dialects.map(findDialect), version: undefined })
-    const { dialect } = await known(session)
-    const tools = await dialect.tools?.()
-    if (tools === undefined) throw new TypeError(`${dialect.title} has no tools for proving its locks`)
-    await session.run(tools.fixture.create(mark))
-  })
-  return async (session) => (await tables(session)).includes(mark)
+  await reach(url, async (session) => session.run((await fixtureOf(session, driver)).create(mark)))
+  return async (session) => (await driver.tables(session)).includes(mark)
 }
 
 /** How a database is reached, where that is not by its driver alone. */
