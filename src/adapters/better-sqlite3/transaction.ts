@@ -1,7 +1,7 @@
 import { LockUsageError } from '../../core/errors.ts'
 import type { Witness } from '../../core/session.ts'
 import { noteFailure } from '../note-failure.ts'
-import { untilQuiet } from '../quiet.ts'
+import { untilQuiet } from './quiet.ts'
 import { endedByWork, floatingFailure, nothingToCommit } from '../transaction-end.ts'
 
 /** What tells whether a handle has a transaction open. */
