@@ -16,22 +16,31 @@ const config: KnipConfig = {
     'site/.vitepress/config.ts',
     'bench/{claims,run}.ts',
     'bench/scenarios/*.ts',
-    'bench/**/{booker,keeper,seller,*child}.ts',
+    'bench/**/{booker,keeper,seller,teller,*child}.ts',
     'bench/leases/{contender,peer}.ts',
     'bench/typescript*.mjs',
-    'examples/*.ts',
+    'examples/{*,*/main,starter/*/program}.ts',
     'test/examples/play.ts',
     'test/**/*.test.ts',
     'test/engines/end-servers.mjs',
     `test/{engines,errors/provoke}/{${names}}.ts`,
   ],
   // what Prisma has generated is as it is
-  project: ['src/**', 'test/**', '!test/orms/prisma/*/**', 'scripts/**', 'bench/**', 'examples/**'],
+  project: [
+    'src/**',
+    'test/**',
+    '!{test/orms/prisma/*,examples/prisma/generated}/**',
+    'scripts/**',
+    'bench/**',
+    'examples/**',
+  ],
   ignoreExportsUsedInFile: { interface: true, type: true },
   ignoreDependencies: [
     // Run as programs by scripts/check-package.ts.
     '@arethetypeswrong/cli',
     'publint',
+    // Run as a program by test/newcomer/commonjs.ts.
+    'jest',
     // Loaded by Stryker, which scripts/mutate.ts runs.
     '@stryker-mutator/vitest-runner',
     // Brings the server of this platform, which src/connect/embedded finds by its name.

@@ -101,7 +101,7 @@ export {
   type WaitOf,
 } from './locks.ts'
 export type { Acquire, AcquireOptions } from './locks/named/acquire.ts'
-export type { AdvisoryLocks, LockedWork } from './locks/named/advisory.ts'
+export type { AdvisoryLocks, LockedWork, Tried } from './locks/named/advisory.ts'
 export type { LockInTransaction, LocksInTransaction } from './locks/named/held-lock.ts'
 export type { Handler } from './locks/queue/attend.ts'
 export type { ClaimOptions, Reclaimed } from './locks/queue/claim.ts'

@@ -149,7 +149,7 @@ export function meet<Tx, D extends DialectName>(
   const rowsOf: Meeting<Tx>['lockRows'] = async (tx, { target, options, readOf }) => {
     const open = find(tx)
     const plan = emitRows(open, options, target)
-    return lockRows(open, { plan, read: readOf(plan), options, needs })
+    return lockRows(open, { plan, read: readOf(plan), options, needs, table: target?.table })
   }
   const named = createNamedLocks(transactions, { planFor: emitNamed, needs })
   const rowsAt = (tx: Tx, target: Target, options: RowOptions = {}): Promise<LockedRows<Row>> =>
@@ -170,10 +170,9 @@ export function meet<Tx, D extends DialectName>(
 
 /** Locks of an application of its own, on these connections. Its work is not called before its lock is granted. */
 function join<Tx>(sessions: Sessions<Tx>, { dialect, version }: Server): Locks<Tx> {
-  const open = async (): Promise<Session<Tx>> => {
-    const { ride: _, ...session } = await sessions.open()
-    return session
-  }
+  // not a copy: what the session inherits is part of it, and `tx` may be there only inside of a transaction
+  const open = async (): Promise<Session<Tx>> =>
+    Object.create(await sessions.open(), { ride: { value: undefined } }) as Session<Tx>
   return joinLocks({ ...sessions, open }, [], { dialect, version: version.join('.') })
 }
 

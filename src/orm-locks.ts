@@ -1,5 +1,6 @@
 import { rewordedRead } from './adapters/orm/rewording.ts'
 import { follow, wireOf } from './adapters/orm/wire.ts'
+import { LockUsageError } from './core/errors.ts'
 import type { Plan } from './core/plan.ts'
 import type { Sessions } from './core/session.ts'
 import type { Row, SqlStatement, Value } from './core/statement.ts'
@@ -11,6 +12,8 @@ import type { DialectName } from './registry.ts'
 /** A SELECT of an ORM's own, as it is about to be sent. */
 export interface OrmSelect {
   readonly sql: string
+  /** The same text without its values, where the ORM writes them into it: that one is looked at. @default `sql` */
+  readonly shape?: string
   readonly params: readonly unknown[]
   readonly run: () => PromiseLike<readonly Row[]>
 }
@@ -33,6 +36,7 @@ export function joinOrm<D extends DialectName>(
   { dialects, sessions, selectOf }: OrmWay<D>,
   options?: LocksOptions<D>,
 ): OrmLocks<D> {
+  mustBeReached(dialects, options?.dialect)
   const { shared, lockRows } = meet(sessions, dialects, options)
   return {
     ...shared,
@@ -47,9 +51,20 @@ export function joinOrm<D extends DialectName>(
   }
 }
 
+/** The ORM knows which database it is for: another dialect would be sent there all the same. */
+function mustBeReached(dialects: readonly string[], dialect: unknown): void {
+  if (typeof dialect !== 'string' || dialects.includes(dialect)) return
+  throw new LockUsageError(
+    'dialect',
+    `${dialect} is not what this is connected to: leave it out, or say ${dialects.join(' or ')}`,
+  )
+}
+
 /** Sent by the ORM, which knows how to make its rows of what the driver gives. */
-function ormRead(tx: object, { sql, params, run }: OrmSelect, plan: Plan): LockingRead {
-  const read = lockingRead({ sql, params: params as readonly Value[] }, plan)
-  const { sql: to } = read.statement as SqlStatement
-  return { ...read, ...rewordedRead({ from: sql, to, wire: wireOf(tx) }, run) }
+function ormRead(tx: object, { sql, shape = sql, params, run }: OrmSelect, plan: Plan): LockingRead {
+  const { statement } = lockingRead({ sql: shape, params: params as readonly Value[] }, plan)
+  const { sql: locking } = statement as SqlStatement
+  // the lock is at the end
+  const to = shape === sql ? locking : `${sql}${locking.slice(shape.length)}`
+  return { statement: { ...statement, sql: to }, ...rewordedRead({ from: sql, to, wire: wireOf(tx) }, run) }
 }

@@ -24,6 +24,7 @@ describe('the generated parts', () => {
     const names = pages.flatMap(({ page, text }) => regionsOf(page, text).map(({ name }) => name))
     expect([...new Set(names)].toSorted()).toEqual(
       [
+        'adapter-matrix',
         'adapters',
         'cli',
         'dialect',

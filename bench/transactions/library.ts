@@ -1,9 +1,12 @@
 import { rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 
+import type * as DrizzleEntry from '../../src/entries/drizzle.ts'
+import type * as KnexEntry from '../../src/entries/knex.ts'
 import type * as KyselyEntry from '../../src/entries/kysely.ts'
 import type * as Mysql2Entry from '../../src/entries/mysql2.ts'
 import type * as PgEntry from '../../src/entries/pg.ts'
+import type * as PrismaEntry from '../../src/entries/prisma.ts'
 import { runCommand } from '../../test/engines/run-command.ts'
 
 /** The entries of Holdfast that are measured. */
@@ -11,6 +14,9 @@ export interface Library {
   readonly pg: typeof PgEntry
   readonly kysely: typeof KyselyEntry
   readonly mysql2: typeof Mysql2Entry
+  readonly drizzle: typeof DrizzleEntry
+  readonly knex: typeof KnexEntry
+  readonly prisma: typeof PrismaEntry
 }
 
 const built = new URL('../../node_modules/.cache/holdfast-bench/', import.meta.url)
@@ -42,6 +48,7 @@ async function build(): Promise<void> {
 async function load(folder: URL, extension: 'js' | 'ts'): Promise<Library> {
   const entry = (name: string): Promise<unknown> =>
     import(/* @vite-ignore */ new URL(`entries/${name}.${extension}`, folder).href)
-  const [pg, kysely, mysql2] = await Promise.all(['pg', 'kysely', 'mysql2'].map(entry))
-  return { pg, kysely, mysql2 } as Library
+  const names = ['pg', 'kysely', 'mysql2', 'drizzle', 'knex', 'prisma'] as const
+  const entries = await Promise.all(names.map(async (name) => [name, await entry(name)] as const))
+  return Object.fromEntries(entries) as unknown as Library
 }

@@ -7,6 +7,10 @@ export interface Telling {
   readonly shows: string
   /** Whether it can stay up on a port. */
   readonly isService?: boolean
+  /** The address where the command line has none. @default a file in a temporary folder */
+  readonly defaultUrl?: string | undefined
+  /** The databases that it takes, as their addresses begin, and as people call them. @default all */
+  readonly only?: { readonly protocols: readonly string[]; readonly are: string }
   /** What Ctrl-C does. @default takes the database away and ends the process */
   readonly onInterrupt?: () => void
 }
@@ -23,7 +27,10 @@ export function readArguments(telling: Telling): Arguments {
   if (values.help === true) tell(helpOf(telling))
   // not repeated: it may hold a password
   if (positionals.length > 0) return refuse('give the address of a database as --url <address>', 2)
-  const { url, 'without-lock': withoutLock = false, port } = values
+  const { url = telling.defaultUrl, 'without-lock': withoutLock = false, port } = values
+  const { protocols, are } = telling.only ?? {}
+  if (url !== undefined && protocols?.some((one) => url.startsWith(one)) === false)
+    return refuse(`give the address of ${are}`, 2)
   if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) < 65_536))
     return refuse(`--port: ${JSON.stringify(port)} is no port`, 2)
   return { url, withoutLock, port: port === undefined ? undefined : Number(port) }

@@ -1,12 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-
 import type { ScratchSubject } from 'holdfast/conformance'
 
 import type { Connection, Database } from '../databases/database.ts'
-import { readArguments, refuse, type Arguments, type Telling } from './arguments.ts'
-import { createMeeting } from './meeting.ts'
+import type { Arguments, Telling } from './arguments.ts'
+import { openPlace } from './place.ts'
 
 /** A database that a story has to itself; at the end it is taken away. */
 export interface Story extends Arguments, AsyncDisposable {
@@ -37,43 +33,16 @@ const databases: Readonly<Record<string, () => Promise<{ readonly database: unkn
 
 /** Reads the command line and makes a database beside the one that it names. Ends the process where it cannot. */
 export async function openStory(telling: Telling): Promise<Story> {
-  const given = readArguments(telling)
-  const folder = given.url === undefined ? await mkdtemp(join(tmpdir(), 'holdfast-example-')) : undefined
-  const url = given.url ?? `sqlite:${join(folder ?? '', 'story.sqlite')}`
-  const scratch = await scratchAt(url)
+  const place = await openPlace(telling)
+  const { url, scratch, atEnd } = place
   const database = await databaseOf(scratch)
-  const connected: Connection<unknown>[] = []
-  const dispose = async (): Promise<void> => {
-    await Promise.allSettled(connected.map((one) => one.close()))
-    await scratch.drop()
-    if (folder !== undefined) await rm(folder, { recursive: true })
-  }
-  const endAtOnce = (): void => void dispose().finally(() => process.exit(130))
-  const onInterrupt = telling.onInterrupt ?? endAtOnce
-  process.on('SIGINT', onInterrupt)
   return {
-    ...given,
+    ...place,
     connect: async (size = 10) => {
       const one = await database.connect({ url, name: scratch.database, size })
-      connected.push(one)
+      atEnd(() => one.close())
       return { ...one, unlocked: unlockedOn(one, database) }
     },
-    meeting: (count) => (given.withoutLock ? createMeeting(count) : async () => {}),
-    [Symbol.asyncDispose]: async () => {
-      await dispose()
-      process.off('SIGINT', onInterrupt)
-    },
-  }
-}
-
-async function scratchAt(url: string): Promise<ScratchSubject> {
-  // not before the command line is known to be right: a mistake in it is to be told at once
-  const { ConnectError, openScratch } = await import('holdfast/conformance')
-  try {
-    return await openScratch(url)
-  } catch (error) {
-    if (!(error instanceof ConnectError)) throw error
-    return refuse(error.message, error.failure === 'address' ? 2 : 3)
   }
 }
 

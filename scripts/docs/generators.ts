@@ -1,3 +1,4 @@
+import { adapterMatrix } from './generators/adapter-matrix.ts'
 import { adapters } from './generators/adapters.ts'
 import { cli } from './generators/cli.ts'
 import { dialect } from './generators/dialect.ts'
@@ -18,6 +19,7 @@ export const generators: Readonly<Record<string, Generator>> = {
   errors,
   cli,
   adapters,
+  'adapter-matrix': adapterMatrix,
   pages,
   files,
   speed,

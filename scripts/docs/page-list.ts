@@ -19,14 +19,24 @@ export interface Chapter {
  * A page that no chapter names stands in the last one, so that none can be forgotten.
  */
 const chapters: readonly { readonly title: string; readonly names: readonly string[] }[] = [
-  { title: 'Start', names: ['index', 'getting-started', 'choosing', 'sample-tables'] },
+  { title: 'Start', names: ['index', 'getting-started', 'commonjs', 'choosing', 'sample-tables'] },
   {
     title: 'Locks',
     names: ['row-locks', 'advisory-locks', 'leases', 'queues', 'optimistic', 'nowait', 'lock-timeouts'],
   },
   {
     title: 'Getting it right',
-    names: ['phantoms', 'retry', 'bodies', 'lock-ordering', 'http', 'poolers', 'monitoring', 'verify'],
+    names: [
+      'phantoms',
+      'retry',
+      'bodies',
+      'lock-ordering',
+      'http',
+      'poolers',
+      'monitoring',
+      'testing',
+      'verify',
+    ],
   },
   { title: 'Databases', names: ['matrix', 'dialects/'] },
   { title: 'Drivers and query libraries', names: ['adapters/'] },

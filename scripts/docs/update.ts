@@ -17,7 +17,8 @@ async function pagesIn(folder: URL): Promise<readonly string[]> {
   const pages = docs
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name.replaceAll('\\', '/')}`)
-  const own = (await readdir(folder)).filter((name) => ['README.md', 'CONTRIBUTING.md'].includes(name))
+  const named = ['README.md', 'CONTRIBUTING.md', 'llms.txt']
+  const own = (await readdir(folder)).filter((name) => named.includes(name))
   return [...own, ...pages].toSorted()
 }
 

@@ -1,6 +1,4 @@
-import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
-
-import { withHeldName } from '../../test/engines/held-name.ts'
+import { recordsIn, type Records } from './records.ts'
 import { architectures, targets } from './targets.ts'
 
 /** What was found on one target, reached in one way, on one kind of machine. */
@@ -25,36 +23,6 @@ export interface Result {
   readonly broken: readonly string[]
 }
 
-/** One file for each architecture: what is found on one machine never replaces what was found on the other. */
-const folder = new URL('results/', import.meta.url)
-
-export async function readResults(): Promise<readonly Result[]> {
-  const files = (await readdir(folder)).filter((name) => name.endsWith('.json')).toSorted()
-  const texts = await Promise.all(files.map((name) => readFile(new URL(name, folder), 'utf8')))
-  return inOrder(texts.flatMap((text) => JSON.parse(text) as Result[]))
-}
-
-/** Puts new results in the place of what was known of the same target, adapter and architecture. */
-export function recordResults(found: readonly Result[]): Promise<void> {
-  // somebody may run other versions beside
-  return withHeldName(
-    folder.href,
-    () => write(found),
-    () => {},
-  )
-}
-
-async function write(found: readonly Result[]): Promise<void> {
-  const all = merged(await readResults(), found)
-  for (const architecture of new Set(found.map((result) => result.architecture))) {
-    const own = all.filter((result) => result.architecture === architecture)
-    const lines = own.map((result) => JSON.stringify(result))
-    const draft = new URL(`${architecture}.draft`, folder)
-    await writeFile(draft, `[\n${lines.join(',\n')}\n]\n`)
-    await rename(draft, new URL(`${architecture}.json`, folder))
-  }
-}
-
 /** What is known after a run that found these. */
 export function merged(known: readonly Result[], found: readonly Result[]): readonly Result[] {
   return inOrder([...known.filter((old) => !found.some((result) => isSame(old, result))), ...found])
@@ -75,3 +43,10 @@ function inOrder(results: readonly Result[]): readonly Result[] {
   }
   return results.toSorted((a, b) => key(a).localeCompare(key(b), 'en'))
 }
+
+const records: Records<Result> = recordsIn(new URL('results/', import.meta.url), merged)
+
+export const readResults: () => Promise<readonly Result[]> = records.read
+
+/** Puts new results in the place of what was known of the same target, adapter and architecture. */
+export const recordResults: (found: readonly Result[]) => Promise<void> = records.record

@@ -37,7 +37,7 @@ export async function verifyServer(target: Target, server: Server, way: Way): Pr
       { ...subjectOf(target.engine, adapter, url), title },
       { seed, onProgress, timeoutMs: lawWithinMs },
     )
-    const version = /^[\d.]*\d/.exec(server.version)?.[0] ?? server.version // without the packager's words
+    const version = plainVersion(server)
     const result = resultOf(report, { target: target.id, version, adapter: packageName, driver })
     return { report, result }
   } finally {
@@ -45,7 +45,14 @@ export async function verifyServer(target: Target, server: Server, way: Way): Pr
   }
 }
 
-async function nameAndVersion(packageName: string): Promise<string> {
+/** Without the packager's words. */
+export function plainVersion({ version }: Server): string {
+  return /^[\d.]*\d/.exec(version)?.[0] ?? version
+}
+
+/** For people: `pg 8.23.1`. What comes with Node has Node's version. */
+export async function nameAndVersion(packageName: string): Promise<string> {
+  if (packageName.startsWith('node:')) return `${packageName} of Node ${process.versions.node}`
   const file = new URL(`node_modules/${packageName}/package.json`, project)
   const { name, version } = JSON.parse(await readFile(file, 'utf8')) as { name: string; version: string }
   return `${name} ${version}`

@@ -85,6 +85,10 @@ export class TransactionBody implements Witness {
     this.#stored = undefined
   }
 
+  get hasReturned(): boolean {
+    return this.#stage === 'returned'
+  }
+
   /** The work has returned: what fails from now on, nobody waits for. What follows from it is still taken. */
   returned(): void {
     if (this.#stage === 'open') this.#stage = 'returned'

@@ -23,6 +23,15 @@ export function floatingFailure(cause: unknown): LockUsageError {
   )
 }
 
+/** What was sent beside nested work was undone with it, and whoever has sent it was told that it succeeded. */
+export function undoneWithNested(): LockUsageError {
+  return new LockUsageError(
+    'transaction',
+    'nested work has failed and was rolled back to its savepoint, and with it what was sent beside it: nothing is stored. ' +
+      'Await nested work before you use the outer transaction again',
+  )
+}
+
 /** Nobody has seen the rest of a stream. */
 export function leftOpen(): LockUsageError {
   return new LockUsageError(

@@ -1,5 +1,5 @@
-import { openUrl } from '../connect/open.ts'
-import type { Attestation, QueueIndex } from '../core/attestation.ts'
+import { destinationOf, openUrl } from '../connect/open.ts'
+import { worstFirst, type Attestation, type Finding, type QueueIndex } from '../core/attestation.ts'
 import { meet } from '../locks.ts'
 import { exitCodes, type Call, type Command, type Outcome, type Terminal } from './command.ts'
 import { queueIn } from './doctor-queue.ts'
@@ -48,10 +48,16 @@ async function examine(
   try {
     const { shared } = meet(open.sessions, open.dialects)
     const tell = (words: string): void => progress(`doctor: ${words}\n`)
-    return await leavingNoTable(open, () => shared.attest({ queues, signal }), tell)
+    const attested = await leavingNoTable(open, () => shared.attest({ queues, signal }), tell)
+    return { ...attested, findings: worstFirst([...attested.findings, ...(await beside(url))]) }
   } finally {
     await open.close()
   }
+}
+
+/** What is amiss with the packages of the application that this is run in. */
+async function beside(url: string): Promise<readonly Finding[]> {
+  return (await destinationOf(url).driver.beside?.(process.cwd())) ?? []
 }
 
 function outcomeOf(attestation: Attestation, { terminal, flag }: Call): Outcome {

@@ -70,7 +70,7 @@ const doing: Doing = {
   'roll-back': (hand) => end(hand, 'rollBack'),
   'try-name': async ({ place: { client, keyOf } }, { key, isolation }) => {
     const got = await client.locks.tryLock(keyOf(key), granted, { ...(isolation && { isolation }) })
-    return got ?? 'busy'
+    return got.acquired ? got.value : 'busy'
   },
   acquire: async ({ place: { client, keyOf }, held, giveUp: { signal } }, { key, options }) =>
     void held.set(key, await client.locks.acquire(keyOf(key), { signal, ...options })),

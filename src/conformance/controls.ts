@@ -34,7 +34,10 @@ function withoutLocks(client: Client, { fixture }: DialectTools): Client {
     transaction: bare,
     withLock: async (_key: unknown, work: (tx: object) => Promise<unknown>) => bare(work),
     withLocks: async (_keys: unknown, work: (tx: object) => Promise<unknown>) => bare(work),
-    tryLock: async (_key: unknown, work: (tx: object) => Promise<unknown>) => bare(work),
+    tryLock: async (_key: unknown, work: (tx: object) => Promise<unknown>) => ({
+      acquired: true,
+      value: await bare(work),
+    }),
     lock: freeHandle,
     acquire: freeHandle,
     lease: freeHandle,

@@ -2,9 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import { LockNotAvailableError, LockTimeoutError } from '../core/errors.ts'
 import type { LockKey } from '../core/key.ts'
+import { isUnsupported } from '../core/support.ts'
 import type { Session } from '../core/session.ts'
 import { readAgain, type Ground } from './ground.ts'
 import { BrokenLawError } from './broken-law.ts'
+import { isRefusal } from './refusal.ts'
 import type { Client } from './subject.ts'
 
 /** What is left to do on a server may take it a moment after a client is told that all is done. */
@@ -55,13 +57,20 @@ async function refusedToNewcomer(
   { table, ids, keys }: Used,
 ): Promise<readonly string[]> {
   const left: string[] = []
-  for (const key of keys) {
-    if ((await locks.tryLock(key, async () => true)) === null) left.push(`the lock ${readable(key)} is busy`)
+  const named = isUnsupported(facts.support('advisory')) ? [] : keys
+  for (const key of named) {
+    const { acquired } = await locks.tryLock(key, async () => {})
+    if (!acquired) left.push(`the lock ${readable(key)} is busy`)
   }
   const all = facts.tools.fixture.target(table, ids)
   const lockAll = async (tx: object): Promise<unknown> => locks.rows(tx, all, { wait: 'nowait' })
   try {
-    if (ids.length > 0) await locks.transaction(lockAll, { lockTimeoutMs: 1000 })
+    if (ids.length > 0)
+      await locks.transaction(lockAll, { lockTimeoutMs: 1000 }).catch((error: unknown) => {
+        // not every adapter can limit a whole transaction, and most databases refuse at once without
+        if (!isRefusal(error)) throw error
+        return locks.transaction(lockAll)
+      })
   } catch (error) {
     if (!(error instanceof LockNotAvailableError || error instanceof LockTimeoutError)) throw error
     left.push('a row is locked')

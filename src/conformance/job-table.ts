@@ -12,10 +12,10 @@ export interface JobTable {
 }
 
 /** Makes a queue with one job for each of these numbers, by which they are ordered; their ids are 1, 2, 3. */
-export async function addJobs(stage: Stage, numbers: readonly number[]): Promise<JobTable> {
+export async function addJobs(stage: Stage, numbers: readonly number[], suffix = 'jobs'): Promise<JobTable> {
   const { ground, facts } = stage
   const { fixture } = facts.tools
-  const table = await stage.addTable('jobs', fixture.createQueue)
+  const table = await stage.addTable(suffix, fixture.createQueue)
   const { locks, run } = ground.observer
   await locks.transaction(async (tx) => {
     for (const [index, n] of numbers.entries()) {

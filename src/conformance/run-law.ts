@@ -91,7 +91,10 @@ async function inFull(law: Law, stage: Stage): Promise<void> {
   if ('trial' in law) await law.trial(stage)
   else if ('interleave' in law) await inEveryOrder(stage, law)
   else await play(stage, typeof law.schedule === 'function' ? law.schedule(stage.facts) : law.schedule)
-  await stage.expectClean()
+  await stage.expectClean().catch((error: unknown) => {
+    // the law itself was not refused
+    throw isRefusal(error) ? new BrokenLawError(`nobody can tell what it leaves: ${error.message}`) : error
+  })
 }
 
 function ordersOf({ interleave }: InterleavedLaw): readonly (readonly string[])[] {

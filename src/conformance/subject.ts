@@ -11,13 +11,18 @@ export interface Subject {
   readonly title: string
   /** How statements reach it: `pg`, `kysely`. */
   readonly adapter: string
-  /** The dialects that the way in can reach; the server says which it is. */
-  readonly dialects: readonly DialectName[]
+  /**
+   * The dialects that the way in can reach; the server says which it is. By name, or as what is left of one where the
+   * way in cannot do all that the database can.
+   */
+  readonly dialects: readonly (DialectName | Dialect)[]
   /**
    * What its connections call themselves, where the server tells them apart by that: a transaction that says no more of
    * itself is taken for the law's only when it has this name.
    */
   readonly application?: string
+  /** A session has a connection only inside of a transaction: that the server has ended one is not seen afterwards. */
+  readonly isUnpinned?: boolean
   /** Opens a pool of its own, as one more application would, of about this many connections. */
   readonly connect: (size: number) => Promise<Connected>
 }

@@ -1,4 +1,5 @@
 import type { Connected } from '../conformance/subject.ts'
+import type { Finding } from '../core/attestation.ts'
 import type { Session } from '../core/session.ts'
 import type { Statement } from '../core/statement.ts'
 import type { DialectName } from '../registry.ts'
@@ -31,6 +32,8 @@ export interface Driver {
   readonly scratchNeeds: string
   /** Tells, in the column `name`, which database a session is in. Absent where the address alone decides. */
   readonly currentDatabase?: Statement
+  /** What is amiss with the packages of an application that lies in the folder. */
+  readonly beside?: (folder: string) => Promise<readonly Finding[]>
   /** The names of all tables, views or collections that the database has. */
   readonly tables: (session: Session) => Promise<readonly string[]>
 }

@@ -1,5 +1,5 @@
 import type { Connected } from '../conformance/subject.ts'
-import type { Session, Sessions } from '../core/session.ts'
+import { released, type Session, type Sessions } from '../core/session.ts'
 import { atMost } from './within.ts'
 
 /** How long whatever is still open may take to end before it is left to itself. */
@@ -11,7 +11,9 @@ export function endable<Tx extends object>(sessions: Sessions<Tx>, end: () => Pr
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
     const why = closed()
-    await atMost(patienceMs, Promise.allSettled([...open].map((session) => session.destroy(why))))
+    const left = [...open]
+    open.clear()
+    await atMost(patienceMs, Promise.allSettled(left.map((session) => session.destroy(why))))
     await atMost(patienceMs, end())
   }
   return {
@@ -38,21 +40,17 @@ function closed(): Error {
   return new Error('the pool was closed')
 }
 
-/** The same session, which tells when it is given back. */
-function forgotten<Tx>(session: Session<Tx>, forget: () => void): Session<Tx> {
+/** The same session, which tells when it is given back. Ends nothing that is ended already: `forget` says so. */
+function forgotten<Tx>(session: Session<Tx>, forget: () => boolean): Session<Tx> {
   return {
     ...session,
     // a driver may have another one for each transaction
     get tx() {
       return session.tx
     },
-    release: () => {
-      forget()
-      return session.release()
-    },
-    destroy: (why) => {
-      forget()
-      return session.destroy(why)
+    release: () => (forget() ? session.release() : released),
+    destroy: async (why) => {
+      if (forget()) await session.destroy(why)
     },
   }
 }

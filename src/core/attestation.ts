@@ -41,6 +41,12 @@ export interface Finding {
   readonly mend: string
 }
 
+const ranks: Readonly<Record<Severity, number>> = { error: 0, warning: 1, note: 2 }
+
+export function worstFirst(findings: readonly Finding[]): readonly Finding[] {
+  return findings.toSorted((a, b) => ranks[a.severity] - ranks[b.severity])
+}
+
 export interface AttestOptions {
   /** Tables that are used as queues: whether a claim on them would read finished jobs. */
   readonly queues?: readonly QueueIndex[]

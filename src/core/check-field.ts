@@ -50,14 +50,16 @@ export function waitWithoutSkip(wait: Wait | undefined): Exclude<Wait, 'skip'> {
 }
 
 /** A duration in whole milliseconds; a fraction is rounded up, so that no wait is shorter than asked. */
-export function checkDuration(field: string, value: number): number {
-  if (typeof value !== 'number' || !(value > 0) || value > maxTimeoutMs) {
-    throw new LockUsageError(
-      field,
-      `${show(value)} is not a number of milliseconds from 1 to ${maxTimeoutMs}`,
-    )
+export function checkDuration(field: string, value: number, maxMs: number = maxTimeoutMs): number {
+  if (typeof value !== 'number' || !(value > 0) || value > maxMs) {
+    throw new LockUsageError(field, `${show(value)} is not a number of milliseconds from 1 to ${maxMs}`)
   }
   return Math.ceil(value)
+}
+
+/** A duration that only the table of leases is told of, which holds any: up to a hundred years. */
+export function checkPeriod(field: string, value: number): number {
+  return checkDuration(field, value, 3_155_760_000_000)
 }
 
 export function checkLease(lease: LeaseTerms): LeaseTerms {

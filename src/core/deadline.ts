@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { delay, performance } from './clock.ts'
 import { LockUsageError } from './errors.ts'
 
 /** A point in time that a wait must not pass. Measured on the monotonic clock: changing the wall clock moves nothing. */
@@ -23,6 +23,9 @@ export function deadlineIn(
 
 const endless: Deadline = { remainingMs: () => Infinity, isPast: () => false }
 
+/** A timer of Node's that is to run for longer ends at once. */
+const longestTimerMs = 2_147_483_647
+
 /** Sleeps without blocking the event loop, not past the deadline. Rejects with the signal's reason when it aborts. */
 export async function pause(
   ms: number,
@@ -30,8 +33,12 @@ export async function pause(
   signal?: AbortSignal,
 ): Promise<void> {
   signal?.throwIfAborted()
+  let leftMs = Math.min(ms, deadline.remainingMs())
   try {
-    await delay(Math.min(ms, deadline.remainingMs()), undefined, { signal })
+    do {
+      await delay(Math.min(leftMs, longestTimerMs), undefined, { signal })
+      leftMs -= longestTimerMs
+    } while (leftMs > 0)
   } catch (error) {
     signal?.throwIfAborted()
     throw error

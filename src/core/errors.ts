@@ -1,15 +1,20 @@
 import type { Category } from './category.ts'
 import type { RetryableKind } from './error-kind.ts'
+import type { LockKey } from './lock-key.ts'
+import type { LockMode, TableName } from './request.ts'
 import type { Unsupported } from './support.ts'
 
 export type LockErrorCode =
-  | 'P2034'
+  | RetryableCode
   | 'LOCK_TIMEOUT'
   | 'LOCK_NOT_AVAILABLE'
   | 'LOCK_UNSUPPORTED'
   | 'LOCK_LOST'
   | 'COMMIT_UNKNOWN'
   | 'LOCK_USAGE'
+
+/** `P2034`, Prisma's code for the same thing, where the locks are those of a client of that kind. */
+export type RetryableCode = 'TX_RETRYABLE' | 'P2034'
 
 /**
  * Everything that Holdfast rejects with. Below it there is one class per decision that a caller can take.
@@ -25,8 +30,7 @@ export abstract class LockError extends Error {
 /** The transaction lost against another one: run all of it again, decisions included. */
 export class RetryableTransactionError extends LockError {
   override readonly name = 'RetryableTransactionError'
-  /** Prisma's code for the same thing, so that existing `catch` blocks keep working. */
-  readonly code = 'P2034'
+  readonly code: RetryableCode = 'TX_RETRYABLE'
   override readonly isRetryable = true
   readonly kind: RetryableKind
 
@@ -36,14 +40,43 @@ export class RetryableTransactionError extends LockError {
   }
 }
 
+/** Which lock was not acquired, as far as the call knew. */
+export interface RefusedLock {
+  /** Of an advisory lock or a lease. Of several locks that were asked for together, all of them. */
+  readonly key?: LockKey | readonly LockKey[]
+  /** Of a row lock. */
+  readonly table?: TableName
+  readonly mode?: LockMode
+  readonly dialect?: string
+  /** How long the call was allowed to wait. */
+  readonly timeoutMs?: number
+  /** How long it did wait. */
+  readonly waitedMs?: number
+}
+
+/** Another holds the lock. The fields say which lock, where the call knew it. */
+abstract class LockRefusedError extends LockError implements RefusedLock {
+  declare readonly key?: LockKey | readonly LockKey[]
+  declare readonly table?: TableName
+  declare readonly mode?: LockMode
+  declare readonly dialect?: string
+  declare readonly timeoutMs?: number
+  declare readonly waitedMs?: number
+
+  constructor(message: string, { cause, ...lock }: ErrorOptions & RefusedLock = {}) {
+    super(message, cause === undefined ? {} : { cause })
+    Object.assign(this, lock)
+  }
+}
+
 /** The lock did not come free within the time that was given. */
-export class LockTimeoutError extends LockError {
+export class LockTimeoutError extends LockRefusedError {
   override readonly name = 'LockTimeoutError'
   readonly code = 'LOCK_TIMEOUT'
 }
 
 /** The lock is held by another, and the caller had asked not to wait. */
-export class LockNotAvailableError extends LockError {
+export class LockNotAvailableError extends LockRefusedError {
   override readonly name = 'LockNotAvailableError'
   readonly code = 'LOCK_NOT_AVAILABLE'
 }

@@ -54,6 +54,7 @@ export interface LeaseSeen {
   readonly name: string
   /** The readable part of Holdfast's key. */
   readonly key: string
+  /** Undefined when it was given back, and `holdAtLeastMs` keeps it from others still. */
   readonly owner: string | undefined
   readonly fence: number
   /** Until it ends by the server's clock; below 0 when it is over and nobody has taken it. */

@@ -1,5 +1,5 @@
 import type { Category } from './category.ts'
-import type { LockKey } from './key.ts'
+import type { LockKey } from './lock-key.ts'
 import type { Value } from './statement.ts'
 
 export type LockMode = 'exclusive' | 'shared'

@@ -1,5 +1,5 @@
 import type { ErrorLike } from './classification.ts'
-import type { CommitOutcomeUnknownError, LockUsageError } from './errors.ts'
+import type { CommitOutcomeUnknownError, LockUsageError, RetryableCode } from './errors.ts'
 import type { Isolation } from './request.ts'
 import type { Row, SqlStatement, Statement } from './statement.ts'
 
@@ -87,6 +87,13 @@ export interface Session<Tx = unknown> {
    * it before. Absent where the adapter does not know.
    */
   readonly stored?: () => LockUsageError | CommitOutcomeUnknownError | undefined
+  /** Calls the work where a library finds the transaction without being told. Absent where there is no such place. */
+  readonly around?: <T>(work: () => Promise<T>) => Promise<T>
+  /**
+   * What the work wants done when its transaction is stored: called when the connection has been given back. Undefined
+   * where that is nothing. Rejects with a `LockUsageError` whose `isStored` is true. Absent where work has no way to say.
+   */
+  readonly whenStored?: () => Promise<void> | undefined
   /** Gives the connection back. Only for a session whose state is known to be clean. */
   release: () => Promise<void>
   /** Ends the connection for good, and with it whatever it holds or waits for on the server. */
@@ -113,6 +120,8 @@ export interface Sessions<Tx = unknown> {
    * Absent where the server queues writers itself.
    */
   readonly lane?: () => string
+  /** What `code` of a `RetryableTransactionError` is for those who use this client: what their own code looks for. */
+  readonly retryableCode?: RetryableCode
   /**
    * Hears of messages on a topic: `wake` is told each message's text. Gives what ends the listening.
    *

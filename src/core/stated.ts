@@ -35,6 +35,8 @@ const socketCodes: Readonly<Record<string, ErrorMeaning>> = {
  * https://www.prisma.io/docs/orm/reference/error-reference
  */
 const wrapperCodes: Readonly<Record<string, ErrorMeaning>> = {
+  // Holdfast's own, of another copy of it
+  TX_RETRYABLE: { kind: 'write-conflict', transaction: 'aborted' },
   P2034: { kind: 'write-conflict', transaction: 'aborted' },
   P2002: { kind: 'unique-violation', transaction: 'aborted' },
   P1001: lost,

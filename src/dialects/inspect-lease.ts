@@ -4,12 +4,15 @@ import { textOf } from './inspect-session.ts'
 import { sql } from './sql.ts'
 import type { Question } from './tools.ts'
 
-/** `now` is the engine's expression for its own clock in milliseconds. Rows without an owner are of no lease. */
+/**
+ * `now` is the engine's expression for its own clock in milliseconds. A row without an owner is of no lease, unless its time
+ * is not over: it was given back, and is kept from others until then.
+ */
 export function leaseQuestion(now: string): Question {
   return {
     ask: sql(
       `SELECT name, owner, fence, expires_at - ${now} AS remaining_ms FROM _leases ` +
-        'WHERE owner IS NOT NULL ORDER BY name',
+        `WHERE owner IS NOT NULL OR expires_at > ${now} ORDER BY name`,
     ),
     unknown: 'leases: the table _leases is not there yet, or this user may not read it',
   }

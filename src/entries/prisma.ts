@@ -1,3 +1,4 @@
+import { mustHave } from '../adapters/must-have.ts'
 import type { PrismaClientLike } from '../adapters/prisma/client.ts'
 import type { PrismaAdapter } from '../adapters/prisma/driver-adapter.ts'
 import type { KnownAdapter, Lockable } from '../adapters/prisma/lockable.ts'
@@ -24,18 +25,21 @@ export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
 export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
 export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
 
-export type PrismaDialectName = 'postgres' | 'sqlite'
+export type PrismaDialectName = 'postgres' | 'mysql' | 'mariadb' | 'sqlite'
 
 /** The databases that the driver adapters reach. */
 const dialects: Readonly<Record<KnownAdapter, readonly PrismaDialectName[]>> = {
   '@prisma/adapter-pg': ['postgres'],
+  '@prisma/adapter-mariadb': ['mysql', 'mariadb'],
   '@prisma/adapter-better-sqlite3': ['sqlite'],
 }
 
-/** The database that a driver adapter reaches. */
+/** The databases that a driver adapter reaches. */
 export type PrismaDialectOf<Adapter extends PrismaAdapter> = Adapter['provider'] extends 'sqlite'
   ? 'sqlite'
-  : 'postgres'
+  : Adapter['provider'] extends 'mysql'
+    ? 'mysql' | 'mariadb'
+    : 'postgres'
 
 /** Prisma's own client of a transaction. */
 export type TransactionOf<Client extends PrismaClientLike> = Client['$transaction'] extends (
@@ -93,6 +97,8 @@ export function createLocks<
   held: Lockable<Adapter>,
   options?: PrismaLocksOptions<D>,
 ): PrismaLocks<TransactionOf<Client>, D> {
+  const pass = 'what lockable gives for its adapter, as in createLocks(prisma, held)'
+  mustHave(held, { field: 'held', methods: ['connected', 'connect'], pass })
   const way = {
     dialects: dialects[held.name] as readonly D[],
     sessions: sessions(client, held, options),

@@ -1,4 +1,5 @@
 import { LockTimeoutError, RetryableTransactionError } from '../core/errors.ts'
+import { naming, notInTime, type Asked } from './refused.ts'
 
 /**
  * A lock is held by another on an engine that reports it by ending the transaction. The wait for it is done by
@@ -6,6 +7,8 @@ import { LockTimeoutError, RetryableTransactionError } from '../core/errors.ts'
  */
 export class LockContention extends RetryableTransactionError {
   readonly timeoutMs: number | undefined
+  /** Which lock it is, once that is known. */
+  asked: Asked | undefined
 
   constructor(timeoutMs: number | undefined, cause: unknown) {
     super('write-conflict', 'the lock is held by another: the transaction is repeated until it is free', {
@@ -15,6 +18,15 @@ export class LockContention extends RetryableTransactionError {
   }
 
   timedOut(limitMs: number | undefined): LockTimeoutError {
-    return new LockTimeoutError(`the lock did not come free in ${limitMs} ms`, { cause: this.cause })
+    if (this.asked !== undefined && limitMs !== undefined)
+      return notInTime({ ...this.asked, wait: { timeoutMs: limitMs } }, this.cause)
+    return new LockTimeoutError(`a lock was not acquired within ${limitMs} ms`, { cause: this.cause })
   }
+}
+
+/** Says which lock a refusal is about, also one that is waited for by repeating the transaction. */
+export function namingHeld(error: unknown, asked: Asked): unknown {
+  if (!(error instanceof LockContention)) return naming(error, asked)
+  error.asked ??= asked
+  return error
 }

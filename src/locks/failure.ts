@@ -43,8 +43,8 @@ function lockError({
     )
   }
   if (kind === 'lock-timeout')
-    return new LockTimeoutError(`the lock did not come free in time (${from})`, { cause })
+    return new LockTimeoutError(`a lock was not acquired in time (${from})`, { cause, dialect })
   if (kind === 'lock-not-available')
-    return new LockNotAvailableError(`the lock is held by another (${from})`, { cause })
+    return new LockNotAvailableError(`a lock was not acquired: held by another (${from})`, { cause, dialect })
   return undefined
 }

@@ -1,3 +1,5 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import { clearTimeout, setTimeout } from '../core/clock.ts'
 import { LockLostError } from '../core/errors.ts'
 
 /** How something that is held ends. */

@@ -1,3 +1,4 @@
+import { clearTimeout, setTimeout } from '../core/clock.ts'
 import { LockTimeoutError } from '../core/errors.ts'
 import type { Deadline } from '../core/deadline.ts'
 import type { Abortable } from './abort.ts'

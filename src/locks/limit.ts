@@ -1,3 +1,4 @@
+import { clearTimeout, setTimeout } from '../core/clock.ts'
 import { graceMs } from '../core/grace.ts'
 import { LockTimeoutError } from '../core/errors.ts'
 import { Cutoff, untilAborted, type Abortable } from './abort.ts'
@@ -21,8 +22,11 @@ export interface LimitTerms {
 
 /** The server has not answered, in a time in which it would have. Nobody knows what it has done. */
 export class NoAnswerError extends LockTimeoutError {
+  readonly afterMs: number
+
   constructor(ms: number) {
     super(`no answer in ${Math.ceil(ms)} ms`)
+    this.afterMs = ms
   }
 }
 

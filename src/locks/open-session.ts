@@ -1,3 +1,4 @@
+import { clearTimeout, setTimeout } from '../core/clock.ts'
 import { LockTimeoutError, LockUsageError } from '../core/errors.ts'
 import type { Session } from '../core/session.ts'
 import type { Abortable } from './abort.ts'

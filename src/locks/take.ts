@@ -79,9 +79,19 @@ function readRefusal(error: unknown, { waiting }: Plan, taking: Taking): Error |
       ? undefined
       : timedOut(waiting.timeoutMs, taking, error)
   }
-  return new LockNotAvailableError(`${taking.what}: locked by another`, { cause: error })
+  return new LockNotAvailableError(`${taking.what}: locked by another`, {
+    cause: error,
+    dialect: taking.dialect.name,
+  })
 }
 
-function timedOut(timeoutMs: number | undefined, { what }: Taking, cause: unknown): LockTimeoutError {
-  return new LockTimeoutError(`${what}: locked by another for ${timeoutMs} ms`, { cause })
+function timedOut(
+  timeoutMs: number | undefined,
+  { what, dialect }: Taking,
+  cause: unknown,
+): LockTimeoutError {
+  return new LockTimeoutError(`${what}: locked by another for ${timeoutMs} ms`, {
+    cause,
+    dialect: dialect.name,
+  })
 }

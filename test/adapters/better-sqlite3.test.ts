@@ -146,6 +146,12 @@ function specs(context: EngineContext): void {
     await (await sessions(handle).open()).release()
   })
 
+  test('a handle that is opened with what libsql alone has is refused, and closed', async () => {
+    const opened = Object.assign(new Database(context.engine.server.url), { syncUntil: () => {} })
+    await expect(sessions(() => opened).open()).rejects.toThrow('is a handle of libsql')
+    expect(opened.open).toBe(false)
+  })
+
   test('a destroyed session leaves a shared handle open, without a transaction', async () => {
     const session = await sessions(handle).open()
     await session.begin({ mode: 'IMMEDIATE' })

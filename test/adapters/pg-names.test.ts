@@ -127,9 +127,18 @@ function specs(context: EngineContext): void {
     const all = await Promise.all(Array.from({ length: 4 }, () => sessions(pool).open()))
     const round = async (): Promise<unknown> => Promise.all(all.map((session) => session.run(ask)))
     for (let count = 0; count < 20; count += 1) expect(await round()).toMatchObject(all.map(() => [{ n: 7 }]))
+    // each time behind somebody who keeps the connection that the last one was on, so that it comes to another
+    const keeper = await unguarded.connect()
+    for (const session of all) {
+      await session.run(ask)
+      await keeper.query('begin')
+      expect(await session.run(ask)).toMatchObject([{ n: 7 }])
+      await keeper.query('commit')
+    }
+    keeper.release()
     const named = all.map(({ tx }) => vi.spyOn(tx, 'query'))
     await round()
-    expect(named.map(({ mock }) => mock.calls[0])).toEqual(all.map(() => [ask.sql, ask.params]))
     await Promise.all(all.map((session) => session.release()))
+    expect(named.map(({ mock }) => mock.calls[0])).toEqual(all.map(() => [ask.sql, ask.params]))
   })
 }

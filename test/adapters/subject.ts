@@ -4,15 +4,19 @@ import { MongoClient } from 'mongodb'
 import mysqlCallbacks from 'mysql2'
 import mysql from 'mysql2/promise'
 import pg from 'pg'
+import postgres from 'postgres'
 
 import * as betterSqlite3Adapter from '../../src/adapters/better-sqlite3/sessions.ts'
 import * as duckdbAdapter from '../../src/adapters/duckdb/sessions.ts'
 import * as kyselyAdapter from '../../src/adapters/kysely/sessions.ts'
+import * as mariadbAdapter from '../../src/adapters/mariadb/sessions.ts'
 import * as mongodbAdapter from '../../src/adapters/mongodb/sessions.ts'
 import * as mysql2Adapter from '../../src/adapters/mysql2/sessions.ts'
 import * as pgAdapter from '../../src/adapters/pg/sessions.ts'
+import * as postgresJsAdapter from '../../src/adapters/postgres-js/sessions.ts'
 import type { Sessions } from '../../src/core/session.ts'
 import { loadDuckdb } from '../engines/duckdb-driver.ts'
+import { mariadbPool } from '../engines/mariadb-pool.ts'
 
 /** One adapter over one kind of source, and the engines that it reaches. */
 export interface Subject {
@@ -36,11 +40,27 @@ export const subjects: readonly Subject[] = [
     },
   },
   {
+    title: 'postgres.js',
+    engines: ['postgres'],
+    connect: async (url) => {
+      const sql = postgres(url, { max: 2 })
+      return { sessions: postgresJsAdapter.sessions(sql), close: () => sql.end({ timeout: 5 }) }
+    },
+  },
+  {
     title: 'mysql2',
     engines: ['mysql', 'mariadb'],
     connect: async (url) => {
       const pool = mysql.createPool({ uri: url, connectionLimit: 2 })
       return { sessions: mysql2Adapter.sessions(pool), close: () => pool.end() }
+    },
+  },
+  {
+    title: 'mariadb',
+    engines: ['mysql', 'mariadb'],
+    connect: async (url) => {
+      const pool = mariadbPool(url)
+      return { sessions: mariadbAdapter.sessions(pool), close: () => pool.end() }
     },
   },
   {

@@ -27,7 +27,7 @@ test('there are scenarios, and each file is one', async () => {
 })
 
 describe('a scenario that is run for a moment', () => {
-  test.each(ids)('%s gives figures that can be shown', { timeout: 180_000 }, async (id) => {
+  test.each(ids)('%s gives figures that can be shown', async (id) => {
     const { run } = await loadScenario(id)
     const databases = new Map<string, Promise<Server | undefined>>()
     const server = (name: string): Promise<Server | undefined> => {

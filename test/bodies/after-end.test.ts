@@ -8,10 +8,10 @@ import { createLocks as pgLocks } from '../../src/entries/pg.ts'
 import { pgPool } from '../adapters/subject.ts'
 import { caught } from '../entries/stage.ts'
 import { describeEngines, type EngineContext } from '../engines/use.ts'
-import { describeBodies, note, onKysely, onMysql2, onPg, type Stage } from './stage.ts'
+import { describeBodies, note, onKysely, onMariadb, onMysql2, onPg, type Stage } from './stage.ts'
 
 describe('a tx whose transaction has ended', () => {
-  describeBodies(specs, { only: [onPg, onMysql2, onKysely] })
+  describeBodies(specs, { only: [onPg, onMysql2, onMariadb, onKysely] })
   describeEngines(pgSpecs, { only: ['postgres'] })
   describeEngines(mysqlSpecs, { only: ['mysql', 'mariadb'] })
 })

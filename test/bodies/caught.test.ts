@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest'
 import { classifyError } from '../../src/classify.ts'
 import { LockUsageError } from '../../src/core/errors.ts'
 import { caught } from '../entries/stage.ts'
-import { describeBodies, note, onKysely, onMysql2, onPg, type Stage } from './stage.ts'
+import { describeBodies, note, onKysely, onMariadb, onMysql2, onPg, type Stage } from './stage.ts'
 
 describe('work that catches an error', () => {
-  describeBodies(specs, { only: [onPg, onMysql2, onKysely] })
+  describeBodies(specs, { only: [onPg, onMysql2, onMariadb, onKysely] })
   describe('of a deadlock', () => {
-    const byDeadlock = [onMysql2, { ...onKysely, engines: ['mysql', 'mariadb'] }]
+    const byDeadlock = [onMysql2, onMariadb, { ...onKysely, engines: ['mysql', 'mariadb'] }]
     describeBodies(deadlockSpecs, { only: byDeadlock })
   })
   describe('of a conflict, and lets the next one through', () => {

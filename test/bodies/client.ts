@@ -1,4 +1,5 @@
 import { Kysely, MysqlDialect, PostgresDialect, sql, type Transaction } from 'kysely'
+import type { PoolConnection } from 'mariadb'
 import mysqlCallbacks from 'mysql2'
 import mysql from 'mysql2/promise'
 import pg from 'pg'
@@ -6,12 +7,14 @@ import { afterEach, beforeEach, describe } from 'vitest'
 
 import type { Row } from '../../src/core/statement.ts'
 import { createLocks as kyselyLocks } from '../../src/entries/kysely.ts'
+import { createLocks as mariadbLocks } from '../../src/entries/mariadb.ts'
 import { createLocks as mysqlLocks } from '../../src/entries/mysql2.ts'
 import { createLocks as pgLocks } from '../../src/entries/pg.ts'
 import type { SharedLocks } from '../../src/locks.ts'
 import { queue } from '../../src/locks/queue/queue.ts'
 import type { Queue } from '../../src/locks/queue/queue-definition.ts'
 import type { RowOptions } from '../../src/locks/rows/rows.ts'
+import { mariadbPool } from '../engines/mariadb-pool.ts'
 import { describeEngines, type EngineContext } from '../engines/use.ts'
 
 /** A pool with locks on it, whatever the driver, and nobody who listens to connections that are lent. The work's transaction is looked into only here. */
@@ -60,6 +63,20 @@ function onMysql2(uri: string, connectionLimit: number): Client {
   }
 }
 
+function onMariadb(url: string, connectionLimit: number): Client {
+  const pool = mariadbPool(url, { connectionLimit })
+  const locks = mariadbLocks(pool)
+  return {
+    locks: locks as SharedLocks<unknown>,
+    lockItem: (tx, id, row) => locks.rows(tx as PoolConnection, `select * from item where id = ${id}`, row),
+    query: async (tx, text) => {
+      const answer = await ((tx as PoolConnection | undefined) ?? pool).query<unknown>(text)
+      return Array.isArray(answer) ? (answer as Row[]) : []
+    },
+    close: () => pool.end(),
+  }
+}
+
 const kyselyDialects = {
   postgres: (url: string, max: number) => {
     const pool = new pg.Pool({ connectionString: url, max })
@@ -93,10 +110,12 @@ const kinds: Readonly<Record<string, readonly ClientKind[]>> = {
   ],
   mysql: [
     { title: 'mysql2', connect: onMysql2 },
+    { title: 'mariadb', connect: onMariadb },
     { title: 'Kysely', connect: (url, size) => onKysely('mysql', url, size) },
   ],
   mariadb: [
     { title: 'mysql2', connect: onMysql2 },
+    { title: 'mariadb', connect: onMariadb },
     { title: 'Kysely', connect: (url, size) => onKysely('mariadb', url, size) },
   ],
 }

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest'
 
 import { LockUsageError } from '../../src/core/errors.ts'
 import { caught } from '../entries/stage.ts'
-import { describeBodies, note, onKysely, onMysql2, onPg, type Stage } from './stage.ts'
+import { describeBodies, note, onKysely, onMariadb, onMysql2, onPg, type Stage } from './stage.ts'
 
 describe('a statement that the work does not wait for', () => {
-  describeBodies(specs, { only: [onPg, onMysql2, onKysely] })
+  describeBodies(specs, { only: [onPg, onMysql2, onMariadb, onKysely] })
 })
 
 function specs({ transaction, stored, ending }: Stage): void {

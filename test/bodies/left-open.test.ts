@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 
+import type { PoolConnection as MariadbConnection } from 'mariadb'
 import type { PoolConnection } from 'mysql2/promise'
 import type { PoolClient } from 'pg'
 import { describe, expect, test } from 'vitest'
@@ -11,7 +12,7 @@ import type { SharedLocks } from '../../src/locks.ts'
 import { pgPool } from '../adapters/subject.ts'
 import { caught } from '../entries/stage.ts'
 import { Cursor } from './cursor.ts'
-import { describeBodies, note, onMysql2, onPg, type Stage, type Subject } from './stage.ts'
+import { describeBodies, note, onMariadb, onMysql2, onPg, type Stage, type Subject } from './stage.ts'
 
 const onPipeline: Subject = {
   ...onPg,
@@ -37,7 +38,7 @@ describe('a cursor that the work has left open', () => {
 })
 
 describe('a stream that the work has left open', () => {
-  describeBodies(streamSpecs, { only: [onMysql2] })
+  describeBodies(streamSpecs, { only: [onMysql2, onMariadb] })
 })
 
 const many = 'select repeat(a.id, 5000) as text from counter a, counter b'
@@ -46,8 +47,14 @@ interface Streaming {
   query(text: string): { stream(): Readable }
 }
 
+function streamOf(tx: PoolConnection | MariadbConnection): Readable {
+  return 'queryStream' in tx
+    ? tx.queryStream(many)
+    : (tx.connection as unknown as Streaming).query(many).stream()
+}
+
 async function streamed(tx: unknown): Promise<Readable> {
-  const stream = ((tx as PoolConnection).connection as unknown as Streaming).query(many).stream()
+  const stream = streamOf(tx as PoolConnection | MariadbConnection)
   await once(stream, 'readable')
   return stream
 }
@@ -67,6 +74,15 @@ function streamSpecs({ transaction, stored }: Stage): void {
       expect(await stored()).toEqual([3])
     },
   )
+
+  test('is closed, also when its first row comes after the work has returned', async () => {
+    const call = transaction(async (send, tx) => {
+      await send(note(1))
+      streamOf(tx as PoolConnection | MariadbConnection).on('error', () => {})
+    })
+    expect(await caught(call)).toBeInstanceOf(LockUsageError)
+    expect(await stored()).toEqual([])
+  })
 
   test('goes on while it is read, and so does what follows', async () => {
     let rows = 0

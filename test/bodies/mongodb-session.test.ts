@@ -38,7 +38,7 @@ function specs(context: EngineContext): void {
       await insert(tx, 1)
       await caught((async () => call(tx.session))())
       await insert(tx, 2)
-      expect(await rival.tryLock('owner', async () => {})).toBeNull()
+      expect(await rival.tryLock('owner', async () => {})).toEqual({ acquired: false })
     })
     await expect(refused).rejects.toBeInstanceOf(LockUsageError)
     expect(await stored()).toEqual([0])

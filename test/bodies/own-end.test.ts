@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest'
 import { classifyError } from '../../src/classify.ts'
 import { CommitOutcomeUnknownError, LockUsageError } from '../../src/core/errors.ts'
 import { caught } from '../entries/stage.ts'
-import { describeBodies, note, onKysely, onMysql2, onPg, type Stage } from './stage.ts'
+import { describeBodies, note, onKysely, onMariadb, onMysql2, onPg, type Stage } from './stage.ts'
 
 describe('work that ends its transaction itself', () => {
-  describeBodies(specs, { only: [onPg, onMysql2, onKysely] })
+  describeBodies(specs, { only: [onPg, onMysql2, onMariadb, onKysely] })
   describe('by a statement that commits', () => {
-    const mysqls = [onMysql2, { ...onKysely, engines: ['mysql', 'mariadb'] }]
+    const mysqls = [onMysql2, onMariadb, { ...onKysely, engines: ['mysql', 'mariadb'] }]
     describeBodies(implicitSpecs, { only: mysqls })
   })
   describe('in a text of several statements', () => {

@@ -11,7 +11,7 @@ const join = { nested: 'join', reentry: 'join' } as const
 describeClients((scene) => {
   const key = `savepoint ${scene.name} ${scene.title}`
   const isFree = async (other: Client): Promise<boolean> =>
-    (await other.locks.tryLock(key, async () => true)) === true
+    (await other.locks.tryLock(key, async () => {})).acquired
   const both = (): readonly [Client, Client] => [scene.connect(2), scene.connect(1)]
   const run = <T>(client: Client, work: (tx: unknown) => Promise<T>): Promise<T> =>
     client.locks.transaction(work, { isolation: 'read committed' })

@@ -97,7 +97,7 @@ describeClients(
   (scene) => {
     const key = `stack ${scene.title}`
     const isFree = async (other: Client): Promise<boolean> =>
-      (await other.locks.tryLock(key, async () => true)) === true
+      (await other.locks.tryLock(key, async () => {})).acquired
 
     /** Whether the lock was told to be lost, and whether it was. */
     const outcome = async ({ before, under }: Sent): Promise<{ isTold: boolean; isLost: boolean }> => {

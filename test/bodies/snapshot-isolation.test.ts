@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 
 import { caught } from '../entries/stage.ts'
-import { describeBodies, note, onKysely, onMysql2, type Stage } from './stage.ts'
+import { describeBodies, note, onKysely, onMariadb, onMysql2, type Stage } from './stage.ts'
 
 /** MariaDB's own: with it, to lock a row that has changed since the snapshot fails, and ends the transaction. */
 const strict = 'set innodb_snapshot_isolation = on'
 
 describe('work that catches the error of a row that has changed since the snapshot', () => {
-  const only = [onMysql2, onKysely].map((subject) => ({ ...subject, engines: ['mariadb'] }))
+  const only = [onMysql2, onMariadb, onKysely].map((subject) => ({ ...subject, engines: ['mariadb'] }))
   describeBodies(specs, { only })
 })
 

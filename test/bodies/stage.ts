@@ -3,11 +3,13 @@ import mysql from 'mysql2/promise'
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest'
 
 import { createLocks as kyselyLocks } from '../../src/entries/kysely.ts'
+import { createLocks as mariadbLocks } from '../../src/entries/mariadb.ts'
 import { createLocks as mysqlLocks } from '../../src/entries/mysql2.ts'
 import { createLocks as pgLocks } from '../../src/entries/pg.ts'
 import type { SharedLocks } from '../../src/locks.ts'
 import { pgPool } from '../adapters/subject.ts'
 import { dialects, type ServerName } from '../entries/kysely-dialects.ts'
+import { mariadbPool } from '../engines/mariadb-pool.ts'
 import { describeEngines, until, type EngineContext } from '../engines/use.ts'
 
 /** One way into the library, for bodies that send texts. */
@@ -44,6 +46,16 @@ export const onMysql2: Subject = {
   connect: (uri) => {
     const pool = mysql.createPool({ uri, connectionLimit: 2 })
     return { locks: mysqlLocks(pool) as unknown as SharedLocks<unknown>, run, close: () => pool.end() }
+  },
+}
+
+export const onMariadb: Subject = {
+  title: 'mariadb',
+  engines: ['mysql', 'mariadb'],
+  connect: (url) => {
+    // some of the texts name two columns alike
+    const pool = mariadbPool(url, { checkDuplicate: false })
+    return { locks: mariadbLocks(pool) as unknown as SharedLocks<unknown>, run, close: () => pool.end() }
   },
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import { LockUsageError } from '../../src/core/errors.ts'
 import { caught } from '../entries/stage.ts'
-import { describeBodies, note, onKysely, onMysql2, onPg, type Stage } from './stage.ts'
+import { describeBodies, note, onKysely, onMariadb, onMysql2, onPg, type Stage } from './stage.ts'
 
 const ofMysql = [
   "SET PASSWORD = 'y'",
@@ -131,7 +131,7 @@ const keeping: Readonly<Record<string, readonly string[]>> = {
 }
 
 describe('a text of the work', () => {
-  describeBodies(specs, { only: [onPg, onMysql2, onKysely] })
+  describeBodies(specs, { only: [onPg, onMysql2, onMariadb, onKysely] })
 })
 
 function specs(stage: Stage): void {

@@ -62,3 +62,13 @@ describe('pause', () => {
     await expect(paused).rejects.toBe(reason)
   })
 })
+
+test('a pause that is longer than a timer can be is not over at once', async () => {
+  const stop = new AbortController()
+  let isOver = false
+  const long = pause(2 ** 32, undefined, stop.signal).finally(() => (isOver = true))
+  await pause(20)
+  expect(isOver).toBe(false)
+  stop.abort()
+  await expect(long).rejects.toThrow()
+})

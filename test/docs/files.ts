@@ -29,8 +29,11 @@ export async function tablesFence(): Promise<Fence | undefined> {
   return (await fences()).find(({ words }) => words.includes('tables'))
 }
 
+/** The folders of Prisma's clients that are not PostgreSQL's. */
+const prismaClients: Readonly<Record<string, string>> = { sqlite: 'sqlite', mysql: 'mysql', mariadb: 'mysql' }
+
 /** `./generated/client.ts`: the Prisma client that the tests use. */
 export function prismaClient({ engine }: Target): string {
-  const client = `test/orms/prisma/${engine === 'sqlite' ? 'sqlite' : 'postgres'}/client.ts`
+  const client = `test/orms/prisma/${prismaClients[engine] ?? 'postgres'}/client.ts`
   return `export * from '${fileURLToPath(new URL(client, root))}'\n`
 }

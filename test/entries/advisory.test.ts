@@ -77,11 +77,12 @@ function specs(stage: Stage): void {
   test('one lock keeps out who asks for the same key, and nobody who asks for another', async () => {
     const { locks } = stage.entry
     const holder = await hold(key('mine'))
-    expect(await locks.tryLock(key('mine'), async () => 'in')).toBeNull()
+    expect(await locks.tryLock(key('mine'), async () => 'in')).toEqual({ acquired: false })
     // SQLite has one writer, whatever the key
-    if (stage.name !== 'sqlite') expect(await locks.tryLock(key('yours'), async () => 'in')).toBe('in')
+    if (stage.name !== 'sqlite')
+      expect(await locks.tryLock(key('yours'), async () => 'in')).toEqual({ acquired: true, value: 'in' })
     await holder.end()
-    expect(await locks.tryLock(key('mine'), async () => 'in')).toBe('in')
+    expect(await locks.tryLock(key('mine'), async () => 'in')).toEqual({ acquired: true, value: 'in' })
   })
 
   test('a wait is no longer than was asked', async () => {
@@ -105,6 +106,11 @@ function specs(stage: Stage): void {
     expect(error).toBeInstanceOf(LockNotAvailableError)
   })
 
+  test('work that gives null is told from a lock that is busy', async () => {
+    const { locks } = stage.entry
+    expect(await locks.tryLock(key('null'), async () => null)).toEqual({ acquired: true, value: null })
+  })
+
   test('a refusal that the work itself meets is not taken for a busy lock', async () => {
     const mine = new LockNotAvailableError('of the work')
     const work = stage.entry.locks.tryLock(key('own'), async () => {
@@ -122,7 +128,7 @@ function specs(stage: Stage): void {
     })
     expect(await caught(failing)).toMatchObject({ message: 'no' })
     expect(await stage.seen()).toBe(before)
-    expect(await locks.tryLock(key('fails'), async () => 'in')).toBe('in')
+    expect(await locks.tryLock(key('fails'), async () => 'in')).toEqual({ acquired: true, value: 'in' })
   })
 
   test('an aborted wait leaves nothing behind', async () => {
@@ -136,7 +142,7 @@ function specs(stage: Stage): void {
     controller.abort(reason)
     expect(await caught(waiting)).toBe(reason)
     await holder.end()
-    expect(await locks.tryLock(key('abort'), async () => 'in')).toBe('in')
+    expect(await locks.tryLock(key('abort'), async () => 'in')).toEqual({ acquired: true, value: 'in' })
   })
 
   test('many locks are taken in one order, each once, and all are given back', async () => {
@@ -155,7 +161,7 @@ function specs(stage: Stage): void {
     const holder = await hold(key('second'))
     const both = locks.withLocks([key('first'), key('second')], async () => {}, { wait: 'nowait' })
     expect(await caught(both)).toBeInstanceOf(LockNotAvailableError)
-    expect(await locks.tryLock(key('first'), async () => 'in')).toBe('in')
+    expect(await locks.tryLock(key('first'), async () => 'in')).toEqual({ acquired: true, value: 'in' })
     await holder.end()
   })
 
@@ -165,11 +171,13 @@ function specs(stage: Stage): void {
       await locks.lock(tx, key('joined'))
       const other = await locks.tryLock(key('joined'), async () => 'in', { nested: 'join' }).catch(caughtAs)
       expect(other).toBeInstanceOf(LockUsageError)
-      expect(await fromOutside(() => locks.tryLock(key('joined'), async () => 'in'))).toBeNull()
+      expect(await fromOutside(() => locks.tryLock(key('joined'), async () => 'in'))).toEqual({
+        acquired: false,
+      })
       return 'joined'
     }, options)
     const outcome = await join.catch(caughtAs)
-    expect(await locks.tryLock(key('joined'), async () => 'in')).toBe('in')
+    expect(await locks.tryLock(key('joined'), async () => 'in')).toEqual({ acquired: true, value: 'in' })
     return outcome
   }
 

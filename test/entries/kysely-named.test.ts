@@ -69,12 +69,12 @@ function specs(context: EngineContext): void {
       await ending.opened
     })
     await began.opened
-    expect(await others.tryLock('held', async () => 'in')).toBeNull()
+    expect(await others.tryLock('held', async () => 'in')).toEqual({ acquired: false })
     const late = others.withLock('held', async () => 'in', { wait: { timeoutMs: 300 } })
     expect(await caught(late)).toBeInstanceOf(LockTimeoutError)
     ending.open()
     await holder
-    expect(await others.tryLock('held', async () => 'in')).toBe('in')
+    expect(await others.tryLock('held', async () => 'in')).toEqual({ acquired: true, value: 'in' })
   })
 
   test('a lock outlives transactions until it is released', async () => {

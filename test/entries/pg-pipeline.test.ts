@@ -194,7 +194,7 @@ function specs(context: EngineContext, isPipelined: boolean): void {
     await expect(trying('nowait')).rejects.toBeInstanceOf(LockNotAvailableError)
     expect(isCalled).toBe(false)
     await end()
-    expect(await locks.tryLock('tried', async () => 'mine')).toBe('mine')
+    expect(await locks.tryLock('tried', async () => 'mine')).toEqual({ acquired: true, value: 'mine' })
     await nothingIsLeft()
   })
 

@@ -93,7 +93,9 @@ function specs(context: EngineContext): void {
     await other.run({ sql: 'select n from counter where id = 2 for update', params: [] })
     await locks.transaction(async (tx) => {
       const taken = { table: 'counter', key: { id: 2 } }
-      await expect(locks.rows(tx, taken, { wait: 'nowait', savepoint: true })).rejects.toThrow('locked')
+      await expect(locks.rows(tx, taken, { wait: 'nowait', savepoint: true })).rejects.toThrow(
+        'held by another',
+      )
       expect([...(await locks.rows(tx, taken, { wait: 'skip' }))]).toEqual([])
       await increment(tx)
     })
@@ -129,7 +131,7 @@ function specs(context: EngineContext): void {
       void (await tx.query(`do $$ begin raise sqlstate '40001'; end $$`))
     const lost = await caught(locks.transaction(work, { attempts: 2, backoff: { baseMs: 1 } }))
     expect(lost).toBeInstanceOf(RetryableTransactionError)
-    expect(lost).toMatchObject({ kind: 'serialization', code: 'P2034', cause: { code: '40001' } })
+    expect(lost).toMatchObject({ kind: 'serialization', code: 'TX_RETRYABLE', cause: { code: '40001' } })
   })
 
   test("an abort ends the work's own statement on the server", async () => {

@@ -119,7 +119,7 @@ function specs(stage: Stage): void {
     let retries = 0
     const ended = locks.transaction(
       async (tx) => {
-        id = idOf?.(tx)
+        id = await idOf?.(tx)
         const [row] = await locks.rows<{ n: number }>(tx, target)
         return row?.n ?? Number.NaN
       },

@@ -1,18 +1,23 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import Database from 'better-sqlite3'
+import type { PoolConnection } from 'mariadb'
 import { MongoClient, type ClientSession, type Db } from 'mongodb'
 import mysql from 'mysql2/promise'
 import pg from 'pg'
+import postgres from 'postgres'
 
 import type { Target } from '../../src/core/request.ts'
 import { createLocks as betterSqlite3 } from '../../src/entries/better-sqlite3.ts'
 import { createLocks as duckdb } from '../../src/entries/duckdb.ts'
+import { createLocks as mariadb } from '../../src/entries/mariadb.ts'
 import { createLocks as mongodb, type MongodbTransaction } from '../../src/entries/mongodb.ts'
 import { createLocks as mysql2 } from '../../src/entries/mysql2.ts'
 import { createLocks as pgLocks } from '../../src/entries/pg.ts'
+import { createLocks as postgresJs } from '../../src/entries/postgres-js.ts'
 import type { Locks } from '../../src/locks.ts'
 import { loadDuckdb } from '../engines/duckdb-driver.ts'
 import type { Engine } from '../engines/engine.ts'
+import { mariadbPool } from '../engines/mariadb-pool.ts'
 
 /** One way into the library, and the engines that it reaches. */
 export interface Subject<Tx> {
@@ -30,7 +35,7 @@ export interface Entry<Tx> {
   /** Ends the connection under the work, as a server would. */
   readonly kill: (tx: Tx, engine: Engine) => Promise<void>
   /** What the server calls the connection; absent where there is no server. */
-  readonly idOf?: (tx: Tx) => string
+  readonly idOf?: (tx: Tx) => string | Promise<string>
   readonly close: () => Promise<void>
 }
 
@@ -63,6 +68,27 @@ function idOfPg(tx: pg.PoolClient): string {
   return String((tx as unknown as { processID: number }).processID)
 }
 
+const onPostgresJs: Subject<postgres.TransactionSql> = {
+  title: 'postgres.js',
+  engines: ['postgres'],
+  connect: async (url) => {
+    const sql = postgres(url, { max: 2 })
+    return {
+      locks: postgresJs(sql),
+      increment: (tx) => tx.unsafe(increment),
+      read: async (tx) => Number((await tx.unsafe<{ n: number }[]>(read))[0]?.n),
+      kill: async (tx, engine) => killById(engine, await idOfPostgresJs(tx)),
+      idOf: idOfPostgresJs,
+      close: () => sql.end({ timeout: 5 }),
+    }
+  },
+}
+
+async function idOfPostgresJs(tx: postgres.TransactionSql): Promise<string> {
+  const [row] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`
+  return String(row?.pid)
+}
+
 const onMysql2: Subject<mysql.PoolConnection> = {
   title: 'mysql2',
   engines: ['mysql', 'mariadb'],
@@ -72,6 +98,22 @@ const onMysql2: Subject<mysql.PoolConnection> = {
       locks: mysql2(pool),
       increment: (tx) => tx.query(increment),
       read: async (tx) => Number((await tx.query<mysql.RowDataPacket[]>(read))[0][0]?.n),
+      kill: (tx, engine) => killById(engine, String(tx.threadId)),
+      idOf: (tx) => String(tx.threadId),
+      close: () => pool.end(),
+    }
+  },
+}
+
+const onMariadb: Subject<PoolConnection> = {
+  title: 'mariadb',
+  engines: ['mysql', 'mariadb'],
+  connect: async (url) => {
+    const pool = mariadbPool(url)
+    return {
+      locks: mariadb(pool),
+      increment: (tx) => tx.query(increment),
+      read: async (tx) => Number((await tx.query<readonly { n: number }[]>(read))[0]?.n),
       kill: (tx, engine) => killById(engine, String(tx.threadId)),
       idOf: (tx) => String(tx.threadId),
       close: () => pool.end(),
@@ -141,7 +183,9 @@ function hide<Tx>(subject: Subject<Tx>): Subject<unknown> {
 
 export const subjects: readonly Subject<unknown>[] = [
   hide(onPg),
+  hide(onPostgresJs),
   hide(onMysql2),
+  hide(onMariadb),
   hide(onBetterSqlite3),
   hide(onDuckdb),
   hide(onMongodb),

@@ -12,6 +12,8 @@ import { createLocks as mongodb } from '../../src/entries/mongodb.ts'
 import { createLocks as mssql } from '../../src/entries/mssql.ts'
 import { createLocks as mysql2 } from '../../src/entries/mysql2.ts'
 import { createLocks as pgLocks } from '../../src/entries/pg.ts'
+import { createLocks as prisma, lockable } from '../../src/entries/prisma.ts'
+import { createLocks as sequelize } from '../../src/entries/sequelize.ts'
 import type { Target, Wait } from '../../src/core/request.ts'
 import { caught, describeEntries, type Stage } from './stage.ts'
 import { counterOf } from './subject.ts'
@@ -51,6 +53,16 @@ const creations: readonly (readonly [string, () => unknown, string])[] = [
     'source: is a string: pass a function that opens the database, as in createLocks(() => new Database(file)), or one handle',
   ],
   [
+    'better-sqlite3: a handle of libsql',
+    () => untyped(betterSqlite3)({ prepare: () => {}, pragma: () => {}, syncUntil: () => {} }),
+    'source: is a handle of libsql, whose close() does not give up what the handle holds: open the file with better-sqlite3',
+  ],
+  [
+    'pg: PGlite',
+    () => untyped(pgLocks)({ query: async () => {}, runExclusive: async () => {} }),
+    'pool: is PGlite, which has one session, and locks are between sessions: its own transaction() lets nobody else in until it ends',
+  ],
+  [
     'duckdb: nothing',
     () => untyped(duckdb)(),
     'instance: is undefined: pass an instance, as in createLocks(await DuckDBInstance.fromCache(file))',
@@ -74,6 +86,26 @@ const creations: readonly (readonly [string, () => unknown, string])[] = [
     'Kysely: no instance',
     () => untyped(kysely)(Kysely, { dialect: 'postgres' }),
     'db: is something else: pass an instance of Kysely, as in createLocks(new Kysely({ dialect }), { dialect: name })',
+  ],
+  [
+    'Sequelize: an address',
+    () => untyped(sequelize)('postgres://ada:secret@host/db'),
+    'sequelize: is a string: pass an instance of Sequelize, as in createLocks(new Sequelize(url))',
+  ],
+  [
+    'Sequelize: nothing',
+    () => untyped(sequelize)(),
+    'sequelize: is undefined: pass an instance of Sequelize, as in createLocks(new Sequelize(url))',
+  ],
+  [
+    'Prisma: a client alone',
+    () => untyped(prisma)({}),
+    'held: is undefined: pass what lockable gives for its adapter, as in createLocks(prisma, held)',
+  ],
+  [
+    'Prisma: no adapter',
+    () => untyped(lockable)(),
+    'adapter: is undefined: pass a driver adapter, as in lockable(new PrismaPg({ connectionString }))',
   ],
   [
     'Drizzle: nothing',

@@ -175,7 +175,7 @@ describe('Holdfast’s own errors', () => {
       expect(classifyError(new RetryableTransactionError(kind, 'lost'))).toMatchObject({
         kind,
         retryable: true,
-        code: 'P2034',
+        code: 'TX_RETRYABLE',
       })
     }
     expect(classifyError(new LockTimeoutError('late')).kind).toBe('lock-timeout')

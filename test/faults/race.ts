@@ -50,7 +50,7 @@ const askBy = {
       },
       { signal },
     )
-    if (given === null) throw new LockNotAvailableError('tried')
+    if (!given.acquired) throw new LockNotAvailableError('tried')
   },
   withLocks: ({ locks }, { keys, stay, ...how }) =>
     locks.withLocks(keys, (_, held) => stay('lock', keys, held.signal), pickOptions(how)),

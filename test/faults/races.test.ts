@@ -60,7 +60,7 @@ async function isWhole(stage: Stage, shop: Shop, { keys }: Arena): Promise<void>
   }
   const { locks } = shop
   for (const key of keys) {
-    expect(await locks.tryLock(key, async () => 'in')).toBe('in')
+    expect(await locks.tryLock(key, async () => 'in')).toEqual({ acquired: true, value: 'in' })
     await (await locks.acquire(key, { wait: 'nowait' })).release()
     await (await locks.lease(key, { wait: 'nowait' })).release()
   }

@@ -7,6 +7,7 @@ import type { LockKey } from '../../src/core/key.ts'
 import type { Receipt } from '../../src/core/receipt.ts'
 import type { MongodbLocks, MongodbTransaction } from '../../src/entries/mongodb.ts'
 import type { Locks } from '../../src/entries/pg.ts'
+import type { Tried } from '../../src/locks/named/advisory.ts'
 import type { LockInTransaction, LocksInTransaction } from '../../src/locks/named/held-lock.ts'
 import type { Lease } from '../../src/locks/lease/lease.ts'
 import type { Held } from '../../src/locks/session-lock/hold.ts'
@@ -28,7 +29,7 @@ const calls = {
 
 test('the result of the work is the result of the call', () => {
   expectTypeOf(calls.withLock).returns.resolves.toEqualTypeOf<{ id: number }[]>()
-  expectTypeOf(calls.tryLock).returns.resolves.toEqualTypeOf<number | null>()
+  expectTypeOf(calls.tryLock).returns.resolves.toEqualTypeOf<Tried<number>>()
   expectTypeOf(calls.withLocks).returns.resolves.toEqualTypeOf<{ done: boolean }>()
   expectTypeOf(calls.lock).returns.resolves.toEqualTypeOf<Receipt>()
   expectTypeOf(calls.fenced).returns.resolves.toEqualTypeOf<number>()

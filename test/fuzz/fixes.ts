@@ -26,7 +26,7 @@ export const fixes: readonly Fix[] = [
     changes: [
       remove('src/adapters/mysql2/sessions.ts', 'untilIdle: () => line.untilIdle(),'),
       {
-        file: 'src/adapters/mysql2/sessions.ts',
+        file: 'src/adapters/mysql2/statements.ts',
         from: "line.send('COMMIT', 'commit')",
         to: "line.send('COMMIT', body.asksBefore('commit') ? 'commit' : 'free')",
       },
@@ -92,7 +92,7 @@ export const fixes: readonly Fix[] = [
     changes: [
       remove(
         'src/adapters/mysql2/server-status.ts',
-        'if (!Array.isArray(answer) && (statusOf(answer) & AUTOCOMMIT) === 0) throw withoutAutocommit()',
+        'if (status !== undefined && (status & AUTOCOMMIT) === 0) throw withoutAutocommit()',
       ),
     ],
   },

@@ -12,6 +12,9 @@ const bodies = Number(process.env.HOLDFAST_FUZZ_BODIES ?? 60)
 const seed = Number(process.env.HOLDFAST_SEED ?? 1)
 const options = { timeout: 600_000 }
 
+/** Of who believes a COMMIT that was none. */
+const lie = /^the call succeeded; stored: \[\]/
+
 for (const way of ways) {
   const count = way.isSlow === true ? Math.ceil(bodies / 6) : bodies
   describe(way.title, () => {
@@ -34,11 +37,19 @@ describe('transactions by hand', () => {
   describeEngines(
     (context) => {
       test('are found out: a swallowed error, and COMMIT says nothing', options, async () => {
-        const finding = await fuzz(byHand, () => context.kind.connect(context.server), {
-          seed,
-          goOn: (count) => count < 500,
-        })
-        expect(finding?.what).toMatch(/^the call succeeded; stored: \[\]/)
+        const connect = () => context.kind.connect(context.server)
+        const found: string[] = []
+        // what else is wrong with them depends on who wins a race
+        for (let next = seed; next < seed + 500 && !found.some((what) => lie.test(what));) {
+          const finding = await fuzz(byHand, connect, {
+            seed: next,
+            goOn: (count) => next + count < seed + 500,
+          })
+          if (finding === undefined) break
+          found.push(finding.what)
+          next = finding.seed + 1
+        }
+        expect(found.at(-1)).toMatch(lie)
       })
     },
     { only: ['postgres'] },

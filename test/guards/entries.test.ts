@@ -30,7 +30,7 @@ function poolerSpecs(context: EngineContext): void {
       await ending.opened
     })
     await began.opened
-    expect(await locks.tryLock('through', async () => 'in')).toBeNull()
+    expect(await locks.tryLock('through', async () => 'in')).toEqual({ acquired: false })
     const next = locks.withLock('through', async () => 'in')
     const waiters = async (): Promise<number> =>
       (await context.engine.leftovers()).filter((line) => line.includes('wants ExclusiveLock on advisory'))

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { LockUsageError } from '../../src/core/errors.ts'
+import { LockNotAvailableError, LockUsageError } from '../../src/core/errors.ts'
 import type { SingletonOptions } from '../../src/locks/nodes/singleton.ts'
 import { describeEngines, until, type EngineContext } from '../engines/use.ts'
 import { caught, gate } from '../entries/stage.ts'
@@ -43,6 +43,47 @@ function specs(context: EngineContext, subject: Subject<unknown>): void {
       // a fence is the server's time of the grant, in whole milliseconds
       expect(next.fence - last.fence).toBeGreaterThanOrEqual(everyMs - 1)
     }
+  })
+
+  test('a job with a time of day runs on one node, although all of them ask', async () => {
+    const stop = new AbortController()
+    const runs: (Date | undefined)[] = []
+    const due = new Date(Date.now() + 4000) // far enough for a slow machine to have asked by then
+    due.setUTCMilliseconds(0)
+    const options = { at: due.toISOString().slice(11, 19), signal: stop.signal }
+    const running = nodes.flatMap(({ locks }, index) => [
+      locks.singleton(['daily', context.name], async (run) => void runs.push(run.due), options),
+      // under a name of its own nobody is kept out
+      locks.singleton(['daily', context.name, index], async (run) => void runs.push(run.due), options),
+    ])
+    await until(() => runs.length >= 4, 'the run of all, and one of each')
+    stop.abort()
+    await Promise.all(running)
+    expect(runs).toEqual([due, due, due, due])
+  })
+
+  test('a period may be longer than a timer can be', async () => {
+    const stop = new AbortController()
+    const everyMs = 40 * 86_400_000
+    const node = nodes[0] as Entry<unknown>
+    let runs = 0
+    const running = nodes.map(({ locks }) =>
+      locks.singleton(['monthly', context.name], async () => void (runs += 1), {
+        everyMs,
+        signal: stop.signal,
+      }),
+    )
+    // given back, and kept from the others
+    const kept = async () =>
+      (await node.locks.inspect()).leases.find(({ key }) => key === `monthly.${context.name}`)
+    await until(async () => Number((await kept())?.remainingMs) > 30 * 86_400_000, 'it is kept for a month')
+    expect(await kept()).toMatchObject({ owner: undefined })
+    expect(await caught(node.locks.lease(['monthly', context.name], { wait: 'nowait' }))).toBeInstanceOf(
+      LockNotAvailableError,
+    )
+    stop.abort()
+    await Promise.all(running)
+    expect(runs).toBe(1)
   })
 
   test('a run that fails is told, and the next one comes in its time', async () => {
@@ -132,6 +173,9 @@ function specs(context: EngineContext, subject: Subject<unknown>): void {
       {},
       { everyMs: 100, ttl: 5 },
       { everyMs: 1, ttlMs: -1 },
+      { at: '25:00' },
+      { at: '02:00', everyMs: 1000 },
+      { everyMs: 1000, timeZone: 'UTC' },
     ]
     for (const options of bad) {
       const error = await caught(

@@ -15,8 +15,12 @@ export interface OrmContext extends EngineContext {
  * Runs the specs once for each ORM and engine that it reaches, or those of `only`. After each test nothing may be left
  * on the engine.
  */
-export function describeOrms(specs: (context: OrmContext) => void, only?: readonly string[]): void {
-  for (const orm of orms) {
+export function describeOrms(
+  specs: (context: OrmContext) => void,
+  only?: readonly string[],
+  among: readonly Orm[] = orms,
+): void {
+  for (const orm of among) {
     const engines = orm.engines.filter((name) => only?.includes(name) !== false)
     if (engines.length === 0) continue
     describe(orm.name, () => {

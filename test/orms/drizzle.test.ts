@@ -8,6 +8,11 @@ import { accounts } from './stage.ts'
 
 describeEngines(specs, { only: drizzle.engines })
 
+/** As every database's own types have it. */
+interface Nesting {
+  transaction(work: () => Promise<void>, terms: object): Promise<void>
+}
+
 /** What only Drizzle has. */
 function specs(context: EngineContext): void {
   test('findFirst, which gives no list, is refused', async () => {
@@ -22,6 +27,15 @@ function specs(context: EngineContext): void {
     })
     expect(said).toMatchObject({ name: 'LockUsageError', field: 'query' })
     expect(await locks.transaction(async (tx) => locks.rows(tx, tx.query.account.findMany()))).toHaveLength(2)
+    await close()
+  })
+
+  test.skipIf(context.name === 'sqlite')('nested work has the terms of the outer one', async () => {
+    const { db, close } = openDrizzle(context.name, context.engine.server.url, 4)
+    const nested = createLocks(db).transaction(async (tx) =>
+      (tx as unknown as Nesting).transaction(async () => {}, { isolationLevel: 'serializable' }),
+    )
+    await expect(nested).rejects.toThrow('a nested transaction has the isolation level')
     await close()
   })
 

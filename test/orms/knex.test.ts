@@ -50,6 +50,31 @@ function specs(context: EngineContext): void {
     await tx().executionPromise
   })
 
+  test('whoever waits for its COMMIT is told when there is none', async () => {
+    let ended: Promise<unknown> | undefined
+    const failing = locks.transaction(async (tx) => {
+      ended = tx.executionPromise
+      throw new Error('mine')
+    })
+    await expect(failing).rejects.toThrow('mine')
+    await expect(ended).rejects.toThrow('the transaction was not committed')
+  })
+
+  test('nested work ends with its function, and has the terms of the outer one', async () => {
+    const said = await locks.transaction(async (tx) => [
+      await caught(tx.transaction(async (inner) => inner.commit())),
+      await caught(tx.transaction(async (inner) => inner.rollback())),
+      await caught(tx.transaction(async () => {}, { isolationLevel: 'serializable' })),
+      await caught(tx.transaction(async () => {}, { readOnly: true })),
+    ])
+    expect(said.map(String)).toEqual([
+      expect.stringContaining("commit is not the work's to call"),
+      expect.stringContaining("rollback is not the work's to call"),
+      expect.stringContaining('a nested transaction has the isolation level'),
+      expect.stringContaining('a nested transaction has the isolation level'),
+    ])
+  })
+
   test('nested work that nobody would end is refused', async () => {
     const said = await locks.transaction(async (tx) => [
       await caught(tx.transaction()),
@@ -61,6 +86,11 @@ function specs(context: EngineContext): void {
       expect.stringContaining('call transaction with one'),
       expect.stringContaining('needs a function that gives a promise'),
     ])
+  })
+
+  test('a dialect that Knex is not connected to is refused', () => {
+    const dialect = context.name === 'postgres' ? 'mysql' : 'postgres'
+    expect(() => createLocks(knex, { dialect })).toThrow(`${dialect} is not what this is connected to`)
   })
 
   test('a query that is no list of rows is refused', async () => {

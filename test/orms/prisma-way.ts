@@ -8,7 +8,7 @@ export const prismaWay: OrmWay = {
   engines: prismaOrm.engines,
   connect: async (engine, url, size) => {
     const { prisma, held, close } = openPrismaOn(engine, url, size)
-    return { sessions: sessions(prisma, held), size, run, close }
+    return { sessions: sessions(prisma, held), size, run: runRaw, close }
   },
 }
 
@@ -18,7 +18,7 @@ interface RawTransaction {
 }
 
 /** As an application would, which has a text and values. */
-async function run(tx: object, statement: Statement): Promise<readonly Row[]> {
+export async function runRaw(tx: object, statement: Statement): Promise<readonly Row[]> {
   const { sql, params } = statement as SqlStatement
   const raw = tx as RawTransaction
   if (/^\s*(?:select|with|show|pragma)\b|\breturning\b/i.test(sql)) return raw.$queryRawUnsafe(sql, ...params)

@@ -1,7 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import { afterEach, beforeEach, describe, expect, expectTypeOf, test } from 'vitest'
 
-import { LockUsageError } from '../../src/core/errors.ts'
+import { LockNotAvailableError, LockUsageError } from '../../src/core/errors.ts'
 import { createLocks, lockable, type PrismaLocks, type TransactionOf } from '../../src/entries/prisma.ts'
 import { describeEngines, until, type EngineContext } from '../engines/use.ts'
 import { caught, gate } from '../entries/stage.ts'
@@ -186,6 +186,77 @@ function specs(context: EngineContext): void {
     })
     const [first] = await app.prisma.account.findMany({ where: { id: 1 } })
     expect(first?.balance).toBe(7)
+  })
+
+  test('an operation that nobody waits for, and that Prisma refuses, fails the transaction', async () => {
+    const call = locks.transaction(async (tx) => {
+      await tx.account.update({ where: { id: 1 }, data: { balance: 1 } })
+      void caught(tx.account.update({ where: { id: 99 }, data: { balance: 1 } }))
+    })
+    await expect(call).rejects.toThrow('a statement that the work did not wait for has failed')
+    expect(await app.prisma.account.findUnique({ where: { id: 1 } })).toEqual({ id: 1, balance: 100 })
+  })
+
+  test('an operation that Prisma leaves out, since another of its tick has failed, is no success', async () => {
+    const missing = { where: { id: 99 }, data: { balance: 1 } }
+    const second = { where: { id: 2 }, data: { balance: 2 } }
+    const answers = await locks.transaction(async (tx) =>
+      Promise.allSettled([tx.account.update(missing), tx.account.update(second), tx.account.count()]),
+    )
+    expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+    expect(String(answers.map((answer) => 'reason' in answer && answer.reason))).toContain(
+      'Prisma did not send this operation',
+    )
+    const own = await app.prisma.$transaction(async (tx) =>
+      Promise.allSettled([tx.account.update(missing), tx.account.update(second)]),
+    )
+    expect(own[1]).toEqual({ status: 'fulfilled', value: undefined })
+  })
+
+  test('a client that disconnects meanwhile ends the transaction, and waits for nobody', async () => {
+    const held = lockable(new PrismaPg({ connectionString: context.engine.server.url, max: 2 }))
+    const prisma = new PrismaClient({ adapter: held.adapter })
+    const own = createLocks(prisma, held)
+    const call = own.transaction(async (tx) => {
+      await tx.account.update({ where: { id: 1 }, data: { balance: 1 } })
+      await prisma.$disconnect()
+      await tx.account.update({ where: { id: 2 }, data: { balance: 2 } })
+    })
+    expect(await caught(call)).toBeInstanceOf(Error)
+    expect(await app.prisma.account.findUnique({ where: { id: 1 } })).toEqual({ id: 1, balance: 100 })
+    expect(await own.transaction((tx) => tx.account.count())).toBe(2)
+    await prisma.$disconnect()
+  })
+
+  test('an adapter is for one client', async () => {
+    const second = new PrismaClient({ adapter: app.held.adapter })
+    await app.prisma.$connect()
+    expect(String(await caught(second.$connect()))).toContain('call lockable once for each PrismaClient')
+    expect(await locks.transaction((tx) => tx.account.count())).toBe(2)
+  })
+
+  test('a client that repeats what has failed is told of the lock', async () => {
+    const repeating = app.prisma.$extends({
+      query: { $allOperations: async ({ args, query }) => query(args).catch(() => query(args)) },
+    })
+    const own = createLocks(repeating, app.held)
+    const refused = await others.transaction(async (tx) => {
+      await others.rows(tx, 'account', { where: { id: 1 } })
+      return caught(
+        own.transaction((inner) => own.rows(inner, 'account', { where: { id: 1 } }, { wait: 'nowait' })),
+      )
+    })
+    expect(refused).toBeInstanceOf(LockNotAvailableError)
+  })
+
+  test('nested work has the terms of the outer one, and none after its end', async () => {
+    let kept: Tx | undefined
+    const serializable = locks.transaction(async (tx) => {
+      kept = tx
+      await tx.$transaction(async () => {}, { isolationLevel: 'Serializable' })
+    })
+    await expect(serializable).rejects.toThrow('a nested transaction has the isolation level')
+    await expect(kept?.$transaction(async () => {})).rejects.toThrow('the transaction has ended')
   })
 
   test('a list of queries would be another transaction, and is refused', async () => {

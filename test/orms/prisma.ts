@@ -1,8 +1,11 @@
 import { PrismaBetterSqlite3 } from '@prisma/adapter-better-sqlite3'
+import { PrismaMariaDb } from '@prisma/adapter-mariadb'
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 
 import { createLocks, lockable, type Lockable, type TransactionOf } from '../../src/entries/prisma.ts'
+import { configOf } from '../engines/mariadb-pool.ts'
+import { PrismaClient as PrismaMysqlClient } from './prisma/mysql/client.ts'
 import { PrismaClient } from './prisma/postgres/client.ts'
 import { PrismaClient as PrismaSqliteClient } from './prisma/sqlite/client.ts'
 import type { OpenOptions, Orm, OrmStage } from './stage.ts'
@@ -28,6 +31,12 @@ export function openPrismaOnSqlite(url: string) {
   return { prisma, held, close: () => prisma.$disconnect() }
 }
 
+function openPrismaOnMysql(url: string, connectionLimit = 4) {
+  const held = lockable(new PrismaMariaDb({ ...configOf(url), connectionLimit }))
+  const prisma = new PrismaMysqlClient({ adapter: held.adapter })
+  return { prisma, held, close: () => prisma.$disconnect() }
+}
+
 /** The models are the same on every database: their types are taken for those of PostgreSQL. */
 interface Opened {
   readonly prisma: PrismaClient
@@ -36,7 +45,9 @@ interface Opened {
 }
 
 export function openPrismaOn(engine: string, url: string, size?: number): Opened {
-  return engine === 'postgres' ? openPrisma(url, size) : (openPrismaOnSqlite(url) as unknown as Opened)
+  if (engine === 'postgres') return openPrisma(url, size)
+  const opened = engine === 'sqlite' ? openPrismaOnSqlite(url) : openPrismaOnMysql(url, size)
+  return opened as unknown as Opened
 }
 
 function stageOn({ prisma, held, close }: Opened, { size, pipeline }: Required<OpenOptions>): OrmStage<Tx> {
@@ -45,7 +56,8 @@ function stageOn({ prisma, held, close }: Opened, { size, pipeline }: Required<O
     locks: createLocks(prisma, held, { pipeline }),
     query: select,
     select,
-    update: (tx, { id, balance }) => tx.account.update({ where: { id }, data: { balance } }),
+    // `update` is three statements on MySQL
+    update: (tx, { id, balance }) => tx.account.updateMany({ where: { id }, data: { balance } }),
     insert: (tx, data) => tx.account.create({ data }),
     send: (tx, text) => Promise.resolve(tx.$executeRawUnsafe(text)),
     nest: (tx, work) => tx.$transaction((inner) => work(inner)),
@@ -57,7 +69,7 @@ function stageOn({ prisma, held, close }: Opened, { size, pipeline }: Required<O
 
 export const prismaOrm: Orm = {
   name: '@prisma/client',
-  engines: ['postgres', 'sqlite'],
+  engines: ['postgres', 'mysql', 'mariadb', 'sqlite'],
   nesting: () => 'asynchronous',
   open: async (engine, url, { size = 4, pipeline = false } = {}) =>
     stageOn(openPrismaOn(engine, url, size), { size, pipeline }) as OrmStage,

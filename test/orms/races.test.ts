@@ -4,14 +4,16 @@ import { CommitOutcomeUnknownError, LockNotAvailableError, LockTimeoutError } fr
 import { classifyError } from '../../src/classify.ts'
 import { randomFrom, type Random } from '../faults/random.ts'
 import { meetingOf } from '../stories/meeting.ts'
+import { clients } from './clients.ts'
 import { describeOrms, lockFirst, type OrmContext } from './describe-orms.ts'
+import { orms } from './orms.ts'
 import type { OrmStage } from './stage.ts'
 
 const races = 1000
 const flows = 20
 const seed = Number(process.env.HOLDFAST_SEED ?? Date.now() % 1_000_000)
 
-describeOrms(specs, ['postgres'])
+describeOrms(specs, ['postgres'], [...orms, ...clients])
 
 const mine = new Error('of the work')
 const enough = new Error('enough')
@@ -39,7 +41,7 @@ function specs(context: OrmContext): void {
     const said = `HOLDFAST_SEED=${seed} ${JSON.stringify(tally)}`
     for (const kind of ['stored', 'refused', 'aborted', 'thrown', 'cut'] as const)
       expect(tally[kind], said).toBeGreaterThan(races / 100)
-    const [row] = await app.select(1)
+    const row = await app.locks.transaction((tx) => lockFirst(app, tx))
     const added = (row?.balance ?? 0) - (before[0]?.balance ?? 0)
     expect(added, said).toBeGreaterThanOrEqual(tally.stored)
     expect(added, said).toBeLessThanOrEqual(tally.stored + tally.unknown)

@@ -1,4 +1,6 @@
-import { DataSource, type EntityManager } from 'typeorm'
+import { setTimeout as pause } from 'node:timers/promises'
+
+import { DataSource, type EntityManager, type EntitySubscriberInterface } from 'typeorm'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import {
@@ -52,6 +54,40 @@ function specs(context: EngineContext): void {
     })
     await expect(failing).rejects.toThrow('mine')
     expect(await source.manager.countBy(account, { id: 3 })).toBe(0)
+  })
+
+  describe('a call of the manager that nobody waits for', () => {
+    const subscriber = (events: EntitySubscriberInterface): void => void source.subscribers.push(events)
+
+    test('is stored, whatever a subscriber waits for', async () => {
+      subscriber({ beforeInsert: () => pause(1) })
+      await locks.transaction(async (tx) => {
+        void tx.save(account, [
+          { id: 3, balance: 1 },
+          { id: 4, balance: 1 },
+        ])
+      })
+      expect(await source.manager.count(account)).toBe(4)
+    })
+
+    test('fails the transaction when a subscriber fails', async () => {
+      subscriber({
+        afterInsert: async () => {
+          await pause(1)
+          throw new Error('of the subscriber')
+        },
+      })
+      const call = locks.transaction(async (tx) => {
+        void caught(tx.save(account, { id: 3, balance: 1 }))
+      })
+      await expect(call).rejects.toThrow('a statement that the work did not wait for has failed')
+      expect(await source.manager.count(account)).toBe(2)
+    })
+  })
+
+  test('nested work has the isolation level of the outer one', async () => {
+    const other = locks.transaction(async (tx) => tx.queryRunner?.startTransaction('SERIALIZABLE'))
+    await expect(other).rejects.toThrow('a nested transaction has the isolation level')
   })
 
   test('the same SELECT locks as often as it is asked for', async () => {

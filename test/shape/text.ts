@@ -27,7 +27,10 @@ export function dialectNameProblems(source: Source, dialects: readonly string[])
   const nodes = nodesOf(source)
   const imported = new Set(nodes.filter((node) => specifierOf(node) !== undefined).map((node) => node.source))
   return nodes.flatMap((node) => {
-    const words: readonly string[] = imported.has(node) ? [] : (wordsOf(node)?.match(/[\w$]+/g) ?? [])
+    // the name of a package, such as @prisma/adapter-mariadb, is one word
+    const words: readonly string[] = imported.has(node)
+      ? []
+      : (wordsOf(node)?.match(/@[\w/-]+|[\w$]+/g) ?? [])
     const named = foreign.filter((name) => words.includes(name))
     return named.map((name) => `${source.path}:${lineOf(source, node)} names ${name}`)
   })
@@ -41,6 +44,7 @@ function isAtHome({ path }: Source, name: string): boolean {
   return [
     `src/dialects/${name}/`,
     `src/adapters/${name}/`,
+    `src/adapters/${name}-js/`,
     'src/entries/',
     'src/connect/drivers',
     'src/connect/embedded',

@@ -67,7 +67,7 @@ describeEngines(
         expect(lost).toHaveLength(1)
         const error: unknown = lost[0]?.reason
         expect(error).toBeInstanceOf(RetryableTransactionError)
-        expect(error).toMatchObject({ kind: 'deadlock', code: 'P2034', isRetryable: true })
+        expect(error).toMatchObject({ kind: 'deadlock', code: 'TX_RETRYABLE', isRetryable: true })
         const { cause } = error as RetryableTransactionError
         // locks.rows speaks in our classes already; the application's own statements throw what the driver throws
         expect(errors).toEqual([way === 'locks.rows' ? error : cause])

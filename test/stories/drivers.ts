@@ -4,7 +4,7 @@ import type { Driver } from './shop.ts'
 const drivers: Readonly<Record<string, () => Promise<{ readonly driver: unknown }>>> = {
   postgres: () => import('./drivers/pg.ts'),
   mysql: () => import('./drivers/mysql2.ts'),
-  mariadb: () => import('./drivers/mysql2.ts'),
+  mariadb: () => import('./drivers/mariadb.ts'),
   sqlite: () => import('./drivers/better-sqlite3.ts'),
   duckdb: () => import('./drivers/duckdb.ts'),
   mongodb: () => import('./drivers/mongodb.ts'),

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 
 import { nodesOf, isNode } from '../../../test/shape/source.ts'
 import { markdownTable } from '../../../src/conformance/reporters/markdown-text.ts'
+import type { Dialect } from '../../../src/dialects/dialect.ts'
 import { registry } from '../../../src/registry.ts'
 import { adapterEntries, type AdapterEntry } from '../adapter-entries.ts'
 import { code, prose } from '../markdown.ts'
@@ -17,7 +18,9 @@ export const adapters: Generator = async (args) => {
     const entryFile = sources.find(({ path }) => path === entry.file)
     if (entryFile === undefined) throw new Error(`${entry.file} is not there`)
     const own = sources.filter(({ path }) => isPartOf(path, entry))
-    const isOrm = own.some(({ text }) => text.includes(`from '../orm/`))
+    // a driver that is dressed like an ORM has sessions of its own
+    const isOrm =
+      own.some(({ text }) => text.includes(`from '../orm/`)) && !own.some((file) => declares(file, 'onLost'))
     const has = (property: string): string => {
       if (isOrm) return 'as the driver below'
       return own.some((file) => declares(file, property)) ? 'yes' : 'no'
@@ -25,8 +28,10 @@ export const adapters: Generator = async (args) => {
     const [driver = '', versions = ''] = peerOf(entry, peers) ?? []
     return [
       code(`holdfast/${entry.name}`),
-      `${code(driver)}${versions === '*' ? '' : ` ${prose(versions)}`}`,
-      databasesIn(entryFile).join(', '),
+      driver === '' ? 'no package' : `${code(driver)}${versions === '*' ? '' : ` ${prose(versions)}`}`,
+      databasesIn(entryFile)
+        .map(({ title }) => title)
+        .join(', '),
       prose(whatWorkReceives(entryFile)),
       has('listen'),
       has('onLost'),
@@ -52,17 +57,18 @@ function declares(file: ProjectFile, property: string): boolean {
   return nodesOf(file).some(({ type, key }) => type === 'Property' && isNode(key) && key.name === property)
 }
 
-/** By the names that the entry says. */
-function databasesIn(file: ProjectFile): readonly string[] {
+/** By the type of its dialects that the entry exports, otherwise by the names that it says. */
+export function databasesIn(file: ProjectFile): readonly Dialect[] {
+  const [, union] = /^export type \w+DialectName = ([^<\n]+)$/m.exec(file.text) ?? []
+  if (union?.includes("'") === true)
+    return Object.values(registry).filter(({ name }) => union.includes(`'${name}'`))
   const said = new Set(
     nodesOf(file).flatMap(({ type, key, value }) => {
       if (type === 'Literal') return [value]
       return type === 'Property' && isNode(key) ? [key.name] : []
     }),
   )
-  return Object.values(registry)
-    .filter(({ name }) => said.has(name))
-    .map(({ title }) => title)
+  return Object.values(registry).filter(({ name }) => said.has(name))
 }
 
 function whatWorkReceives({ path, text }: ProjectFile): string {
@@ -72,19 +78,20 @@ function whatWorkReceives({ path, text }: ProjectFile): string {
   return what
 }
 
-type Peer = readonly [name: string, versions: string]
+export type Peer = readonly [name: string, versions: string]
 
 /** The nearest name first: `@prisma/adapter-pg` has the name of another adapter in it. */
-function peerOf({ name: entry }: AdapterEntry, peers: readonly Peer[]): Peer | undefined {
+export function peerOf({ name: entry }: AdapterEntry, peers: readonly Peer[]): Peer | undefined {
   const called = (is: (name: string) => boolean): Peer | undefined => peers.find(([name]) => is(name))
   return (
     called((name) => name === entry) ??
     called((name) => name === `@${entry}/client`) ??
+    called((name) => `${name}-js` === entry) ??
     called((name) => name.includes(entry))
   )
 }
 
-async function peerVersions(): Promise<readonly Peer[]> {
+export async function peerVersions(): Promise<readonly Peer[]> {
   const text = await readFile(new URL('package.json', project), 'utf8')
   const { peerDependencies } = JSON.parse(text) as { readonly peerDependencies: Record<string, string> }
   return Object.entries(peerDependencies)

@@ -1,3 +1,5 @@
+import { onlyLibrary } from './library.ts'
+
 /** What tells which file a handle has open. */
 interface Handle {
   pragma(source: string): unknown
@@ -33,7 +35,10 @@ function nameOf(handle: Handle): string {
     readonly file: string
   }[]
   const file = databases.find(({ name }) => name === 'main')?.file ?? ''
-  if (file !== '') return file
+  if (file !== '') {
+    onlyLibrary(file, handle)
+    return file
+  }
   const name = namesOfUnnamed.get(handle) ?? `unnamed database ${(unnamed += 1)}`
   namesOfUnnamed.set(handle, name)
   return name

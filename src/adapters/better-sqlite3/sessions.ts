@@ -3,6 +3,7 @@ import { LockUsageError } from '../../core/errors.ts'
 import type { Session, Sessions, TransactionStart, Witness } from '../../core/session.ts'
 import type { Row, Value } from '../../core/statement.ts'
 import { laneOf } from './lane.ts'
+import { isLibsql, noLibsql } from './libsql.ts'
 import { SqliteTransaction } from './transaction.ts'
 import { viewOf } from './view.ts'
 import { fateOf } from './words.ts'
@@ -38,6 +39,7 @@ export function sessions<Database extends SqliteDatabase>(
       methods: ['prepare', 'pragma'],
       pass: 'a function that opens the database, as in createLocks(() => new Database(file)), or one handle',
     })
+    if (isLibsql(source)) throw noLibsql()
   }
   return {
     open: () => (typeof source === 'function' ? openOwn(source) : openShared(source)),
@@ -47,6 +49,10 @@ export function sessions<Database extends SqliteDatabase>(
 
 async function openOwn<Database extends SqliteDatabase>(open: () => Database): Promise<Session<Database>> {
   const database = open()
+  if (isLibsql(database)) {
+    database.close()
+    throw noLibsql()
+  }
   const statements = statementsOn(database)
   const close = async (): Promise<void> => {
     statements.end()

@@ -1,6 +1,6 @@
 import { noteDerived } from '../../core/derived.ts'
 import { LockUsageError } from '../../core/errors.ts'
-import { afterOthers, isPromiseLike, toItsEnd } from '../orm/nesting.ts'
+import { afterOthers, isPromiseLike, otherTerms, toItsEnd } from '../orm/nesting.ts'
 
 type Work = (tx: object) => unknown
 
@@ -23,11 +23,13 @@ export function withSavepoints<Tx extends object>(tx: Tx): Tx {
         if (isAsync(work)) throw endsAtReturn()
         return nest.call(tx, (inner) => notLater(nested(work, inner)), ...rest)
       }
-    : (work, ...rest) =>
+    : async (work, terms) => {
+        if (terms !== undefined) throw otherTerms()
         // Drizzle gives one name to the savepoints of all
-        afterOthers(tx, () =>
-          nest.call(tx, (inner) => toItsEnd(tx, inner, async () => nested(work, inner)), ...rest),
+        return afterOthers(tx, () =>
+          nest.call(tx, (inner) => toItsEnd(tx, inner, async () => nested(work, inner))),
         )
+      }
   return tx
 }
 

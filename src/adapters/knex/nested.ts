@@ -1,6 +1,13 @@
 import { noteDerived } from '../../core/derived.ts'
 import { LockUsageError } from '../../core/errors.ts'
-import { afterOthers, isPromiseLike, toItsEnd } from '../orm/nesting.ts'
+import {
+  afterOthers,
+  isPromiseLike,
+  otherTerms,
+  refuseEnd,
+  toItsEnd,
+  withoutFunction,
+} from '../orm/nesting.ts'
 
 /** What Knex calls a transaction. */
 export interface Trx {
@@ -19,14 +26,32 @@ export interface Trx {
 
 type Scope = (inner: Trx) => unknown
 
+interface Terms {
+  readonly isolationLevel?: unknown
+  readonly readOnly?: unknown
+}
+
+/** Knex ends nested work by these when its function is over: what the function does behind one of them would be lost. */
+function keepEnds(inner: Trx): () => void {
+  const { commit, rollback } = inner
+  inner.commit = () => refuseEnd('commit')
+  inner.rollback = () => refuseEnd('rollback')
+  return () => void Object.assign(inner, { commit, rollback })
+}
+
 /** What Knex gives to nested work is another object, and the same transaction. */
 export function withSavepoints(trx: Trx): Trx {
   const { context } = trx
   const nest = context.transaction.bind(context)
   const run = (scope: Scope, config?: object): unknown =>
-    nest((inner: Trx) => toItsEnd(trx, inner, () => nested(scope, inner, trx)), config)
+    nest((inner: Trx) => {
+      const giveBack = keepEnds(inner)
+      return toItsEnd(trx, inner, () => nested(scope, inner, trx)).finally(giveBack)
+    }, config)
   context.transaction = async (scope, config) => {
     if (typeof scope !== 'function') throw withoutFunction()
+    const { isolationLevel, readOnly } = (config ?? {}) as Terms
+    if (isolationLevel !== undefined || readOnly !== undefined) throw otherTerms()
     return afterOthers(trx, () => run(scope as Scope, config))
   }
   context.transactionProvider = () => {
@@ -41,12 +66,4 @@ async function nested(scope: Scope, inner: Trx, trx: Trx): Promise<unknown> {
   const result = scope(withSavepoints(inner))
   if (isPromiseLike(result)) return result
   throw new LockUsageError('work', 'a nested transaction of Knex needs a function that gives a promise')
-}
-
-/** Nobody would know when it ends, and COMMIT would come in between. */
-function withoutFunction(): LockUsageError {
-  return new LockUsageError(
-    'work',
-    'a nested transaction without a function is not to be had here: call transaction with one',
-  )
 }

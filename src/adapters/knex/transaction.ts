@@ -1,4 +1,4 @@
-import { LockUsageError } from '../../core/errors.ts'
+import { refuseEnd } from '../orm/nesting.ts'
 import { viewOf } from '../transaction-view.ts'
 import { unknownKnex } from './known.ts'
 import { withSavepoints, type Trx } from './nested.ts'
@@ -9,11 +9,11 @@ export interface KnexInstance {
   transaction(scope: never, ...rest: never[]): unknown
 }
 
-const endings = new WeakMap<object, () => void>()
+const endings = new WeakMap<object, (isStored: boolean) => void>()
 
 /** Tells those who ask a transaction whether it has ended, or wait for its end. */
-export function endTransaction(tx: object): void {
-  endings.get(tx)?.()
+export function endTransaction(tx: object, isStored: boolean): void {
+  endings.get(tx)?.(isStored)
 }
 
 /**
@@ -30,19 +30,18 @@ export async function transactionOn(knex: KnexInstance, connection: object): Pro
     throw unknownKnex('its transactions begin in another way')
   let isOver = false
   trx.isCompleted = () => isOver
-  trx.executionPromise = new Promise<void>((resolve) => {
-    endings.set(trx, () => {
+  trx.executionPromise = new Promise<void>((resolve, reject) => {
+    endings.set(trx, (isStored) => {
       isOver = true
-      resolve()
+      if (isStored) resolve()
+      else reject(new Error('the transaction was not committed'))
     })
   })
-  trx.commit = () => refuse('commit')
-  trx.rollback = () => refuse('rollback')
+  // most never ask for it
+  trx.executionPromise.catch(() => {})
+  trx.commit = () => refuseEnd('commit')
+  trx.rollback = () => refuseEnd('rollback')
   return withSavepoints(trx)
-}
-
-function refuse(name: string): never {
-  throw new LockUsageError('tx', `${name} is not the work's to call: return to commit, throw to roll back`)
 }
 
 /** Answers the BEGIN of Knex itself, which has no other way to make a transaction's object. */

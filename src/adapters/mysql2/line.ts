@@ -1,8 +1,8 @@
 import { setImmediate as nextRound } from 'node:timers/promises'
 
-import { refuse, takesSeveral, textOf, type Command, type CoreConnection } from './command.ts'
 import { isInTransaction } from './server-status.ts'
 import { Streams } from './streams.ts'
+import type { Wire } from './wire.ts'
 import { fateWords } from './words.ts'
 import { fateBy } from '../statement-fate.ts'
 import { TransactionBody, type Manner } from '../transaction-body.ts'
@@ -10,50 +10,36 @@ import { leftOpen } from '../transaction-end.ts'
 
 const [anyFate, oneFate] = [fateBy(fateWords), fateBy(fateWords, true)]
 
-interface Waiting {
+interface Waiting<Command> {
   readonly command: Command
   readonly manner: Manner
   readonly isOfWork: boolean
 }
 
-const lines = new WeakMap<CoreConnection, Line>()
-
-export function lineOf(core: CoreConnection): Line {
-  const line = lines.get(core) ?? new Line(core)
-  lines.set(core, line)
-  return line
-}
-
 /**
- * The statements of one connection, in the order in which they were given. `mysql2` sends the next one when the former
- * has been answered, and so does this; but it looks at the answer before: a deadlock ends the transaction, and what the
- * driver has in its own queue behind it would be stored on its own.
+ * The statements of one connection, in the order in which they were given. The next one is sent when the former has been
+ * answered, and not before that answer was looked at: a deadlock ends the transaction, and what a driver has sent behind
+ * it, or has in its own queue, would be stored on its own.
  */
-export class Line {
+export class Line<Command extends object = object> {
   readonly body: TransactionBody
-  readonly #core: CoreConnection
-  readonly #add: (command: Command) => Command
+  readonly wire: Wire<Command>
   #isLent = false
   #isAsking = false
   /** How the command that is being added is to be treated, when it is one of our own. */
   #manner: Manner | undefined
-  #running: Waiting | undefined
-  #waiting: Waiting[] = []
+  #running: Waiting<Command> | undefined
+  #waiting: Waiting<Command>[] = []
   #onIdle: (() => void) | undefined
   #streams: Streams | undefined
 
-  constructor(core: CoreConnection) {
-    this.#core = core
-    const fateOf = takesSeveral(core) ? anyFate : oneFate
-    this.body = new TransactionBody({ fateOf, isEndedByErrors: true })
-    const add = core.addCommand.bind(core)
-    // for the life of the connection: the driver itself replaces the method when the connection has ended
-    const own = (command: Command): Command => this.#take(command)
-    core.addCommand = own
-    this.#add = (command) => (core.addCommand === own ? add(command) : core.addCommand(command))
+  constructor(wire: Wire<Command>) {
+    this.wire = wire
+    this.body = new TransactionBody({ fateOf: wire.takesSeveral ? anyFate : oneFate, isEndedByErrors: true })
   }
 
   lend(): void {
+    this.wire.attach((command) => this.#take(command))
     this.#isLent = true
   }
 
@@ -64,6 +50,7 @@ export class Line {
 
   giveBack(): void {
     this.#isLent = false
+    this.wire.detach?.()
     this.body.over()
   }
 
@@ -71,14 +58,14 @@ export class Line {
   send(query: unknown, manner: Manner): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.#manner = manner
-      this.#core.query(query, (error, answer) => (error == null ? resolve(answer) : reject(error)))
+      this.wire.query(query, (error, answer) => (error == null ? resolve(answer) : reject(error)))
       this.#manner = undefined
     })
   }
 
   /** Asks whether the transaction is there, behind all that was given before. */
   async ask(): Promise<void> {
-    this.body.told(isInTransaction(await this.send('DO 0', 'free')))
+    this.body.told(isInTransaction(this.wire.statusOf(await this.send('DO 0', 'free'))))
   }
 
   /** Rejects where the database has ended the transaction. */
@@ -113,14 +100,14 @@ export class Line {
   drop(why: Error): void {
     const dropped = this.#waiting
     this.#waiting = []
-    for (const { command } of dropped) refuse(command, why)
+    for (const { command } of dropped) this.wire.refuse(command, why)
   }
 
   /** For a connection that was ended by the client: the driver leaves what runs on it without an answer. */
   cancel(why: Error): void {
     const running = this.#running
     this.#running = undefined
-    if (running !== undefined) refuse(running.command, why)
+    if (running !== undefined) this.wire.refuse(running.command, why)
     this.drop(why)
     this.#onIdle?.()
   }
@@ -135,35 +122,42 @@ export class Line {
   #take(command: Command): Command {
     const manner = this.#manner
     this.#manner = undefined
-    const isOfWork = manner === undefined
-    if (!this.#isLent) return this.#add(command)
-    const kind = textOf(command) === undefined ? command.constructor.name : undefined
-    if (kind === 'CloseStatement' && this.body.isOpen) return this.#takeClosing(command)
-    if (kind !== undefined && kind !== 'Ping') {
+    if (!this.#isLent) return this.#pass(command)
+    const kind = this.wire.textOf(command) === undefined ? this.wire.kindOf(command) : undefined
+    if (kind === 'closing' && this.body.isOpen)
+      return this.#queue({ command, manner: 'free', isOfWork: false })
+    if (kind !== undefined && kind !== 'ping') {
       // A pool that says goodbye, or what makes the session new, and ends the transaction. The driver takes nothing
       // more behind a goodbye, so it cannot wait here.
       if (this.body.isOpen) this.body.isInDoubt = true
-      return this.#add(command)
+      return this.#pass(command)
     }
+    const isOfWork = manner === undefined
     const closed = isOfWork ? this.body.closed : undefined
-    if (closed !== undefined) return refuse(command, closed)
-    if (isOfWork && command.onResult === undefined) this.#watchStream(command)
-    this.#waiting.push({ command, manner: manner ?? 'checked', isOfWork })
-    this.#next()
+    if (closed !== undefined) {
+      this.wire.refuse(command, closed)
+      return command
+    }
+    if (isOfWork) this.wire.watchStream(command, this.#watchedStreams)
+    return this.#queue({ command, manner: manner ?? 'checked', isOfWork })
+  }
+
+  #pass(command: Command): Command {
+    this.wire.add(command)
     return command
   }
 
-  #watchStream(command: Command): void {
-    this.#streams ??= new Streams(() => this.body.failed(leftOpen(), true))
-    this.#streams.watch(command)
+  #queue(waiting: Waiting<Command>): Command {
+    this.#waiting.push(waiting)
+    this.#next()
+    return waiting.command
   }
 
-  /** Behind the uses of the prepared statement. Nobody is told how it went. */
-  #takeClosing(command: Command): Command {
-    command.once('error', () => {})
-    this.#waiting.push({ command, manner: 'free', isOfWork: false })
-    this.#next()
-    return command
+  readonly #watchedStreams = (): Streams => {
+    if (this.#streams !== undefined) return this.#streams
+    const streams = new Streams(() => this.body.failed(leftOpen(), true))
+    if (this.body.hasReturned) streams.returned()
+    return (this.#streams = streams)
   }
 
   #next(): void {
@@ -174,56 +168,52 @@ export class Line {
     this.#waiting.shift()
     const refusal = this.#refusalOf(next)
     if (refusal === undefined) return this.#start(next)
-    refuse(next.command, refusal)
+    this.wire.refuse(next.command, refusal)
     this.#next()
   }
 
-  #refusalOf({ command, manner, isOfWork }: Waiting): TransactionBody['end'] {
-    if (isOfWork) return this.body.refusal(textOf(command) ?? '')
+  #refusalOf({ command, manner, isOfWork }: Waiting<Command>): TransactionBody['end'] {
+    if (isOfWork) return this.body.refusal(this.wire.textOf(command) ?? '')
     return manner === 'free' ? undefined : this.body.end
   }
 
-  #start(waiting: Waiting): void {
+  #start(waiting: Waiting<Command>): void {
     const { command, isOfWork } = waiting
     this.#running = waiting
     let error: Error | undefined
-    const fail = (why: Error): void => {
-      error ??= why
-      this.body.failed(why, isOfWork)
-      // the driver's word for a connection that has ended, after which it ends no command
-      if ((why as { readonly fatal?: boolean }).fatal === true) this.#end(why)
-    }
-    const answered = command.onResult
-    if (answered === undefined) command.once('error', fail)
-    else
-      command.onResult = (why, ...rest) => {
-        if (why != null) fail(why)
-        else if (isOfWork) this.#look(rest[0])
-        answered(why, ...rest)
-      }
-    command.once('end', () => {
-      if (this.#running !== waiting) return
-      this.#running = undefined
-      if (error === undefined && isOfWork) this.body.succeeded()
-      this.#next()
+    this.wire.watch(command, {
+      failed: (why) => {
+        error ??= why
+        this.body.failed(why, isOfWork)
+        // the drivers' word for a connection that has ended, after which one of them ends no command
+        if ((why as { readonly fatal?: boolean }).fatal === true) this.#end(why)
+      },
+      answered: (answer) => {
+        if (isOfWork) this.#look(answer)
+      },
+      ended: () => {
+        if (this.#running !== waiting) return
+        this.#running = undefined
+        if (error === undefined && isOfWork) this.body.succeeded()
+        this.#next()
+      },
     })
-    this.#add(command)
+    this.wire.add(command)
   }
 
-  /** The server says with every answer without rows whether a transaction is open: here without being asked. */
+  /** The server says with its answers whether a transaction is open: here without being asked. */
   #look(answer: unknown): void {
-    // of several answers, as those of a procedure, the last one counts
-    const last: unknown = Array.isArray(answer) ? answer.at(-1) : answer
-    if (last?.constructor?.name === 'ResultSetHeader') this.body.answered(isInTransaction(last))
+    const status = this.wire.statusOf(answer)
+    if (status !== undefined) this.body.answered(isInTransaction(status))
   }
 
   #ask(): void {
     this.#isAsking = true
     const isLent = this.#isLent
     this.#isLent = false
-    this.#core.query('DO 0', (error, answer) => {
+    this.wire.query('DO 0', (error, answer) => {
       this.#isAsking = false
-      if (error == null) this.body.told(isInTransaction(answer))
+      if (error == null) this.body.told(isInTransaction(this.wire.statusOf(answer)))
       else this.drop(error)
       this.#next()
     })

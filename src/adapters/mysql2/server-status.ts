@@ -3,19 +3,17 @@ import { LockUsageError } from '../../core/errors.ts'
 const IN_TRANSACTION = 1
 const AUTOCOMMIT = 2
 
-/** Comes with the answer to every statement that gives no rows. */
-function statusOf(answer: unknown): number {
-  return (answer as { readonly serverStatus?: number }).serverStatus ?? IN_TRANSACTION + AUTOCOMMIT
-}
+/** What the server says of the session, with the answer to a statement. Undefined for an answer that says nothing. */
+export type ServerStatus = number | undefined
 
-/** Whether the server says so with this answer. */
-export function isInTransaction(answer: unknown): boolean {
-  return (statusOf(answer) & IN_TRANSACTION) !== 0
+/** Whether a transaction is open there. An answer that says nothing does not speak against it. */
+export function isInTransaction(status: ServerStatus): boolean {
+  return status === undefined || (status & IN_TRANSACTION) !== 0
 }
 
 /** With autocommit off nothing that is sent on its own is ever stored, and the end of a transaction begins another. */
-export function checkAutocommit(answer: unknown): void {
-  if (!Array.isArray(answer) && (statusOf(answer) & AUTOCOMMIT) === 0) throw withoutAutocommit()
+export function checkAutocommit(status: ServerStatus): void {
+  if (status !== undefined && (status & AUTOCOMMIT) === 0) throw withoutAutocommit()
 }
 
 export function withoutAutocommit(): LockUsageError {

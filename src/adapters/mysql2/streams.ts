@@ -7,13 +7,6 @@ export interface RowStream {
   destroy(): unknown
 }
 
-/** A command of `mysql2` whose rows come by events, and which can make a stream of them. */
-export interface Streaming {
-  stream?: (options?: object) => RowStream
-  on(event: 'result', listener: () => void): unknown
-  once(event: 'end', listener: () => void): unknown
-}
-
 /**
  * The streams that the work makes of its statements. One that is full keeps the connection from reading on until its
  * reader takes something, and all that comes behind it with it.
@@ -31,18 +24,13 @@ export class Streams {
     this.#reads.returned()
   }
 
-  watch(command: Streaming): void {
-    const make = command.stream?.bind(command)
-    if (make === undefined) return
-    command.stream = (options) => {
-      const stream = make(options)
-      // behind the listener of the stream itself, which has taken the row
-      command.on('result', () => {
-        if (isFull(stream)) this.#rest(stream)
-      })
-      command.once('end', () => this.#reads.goesOn(stream))
-      return stream
-    }
+  /** The stream has been given a row. */
+  took(stream: RowStream): void {
+    if (isFull(stream)) this.#rest(stream)
+  }
+
+  ended(stream: RowStream): void {
+    this.#reads.goesOn(stream)
   }
 
   #rest(stream: RowStream): void {

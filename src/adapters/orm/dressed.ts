@@ -5,8 +5,14 @@ import { noteWire, Wire } from './wire.ts'
 export interface Dress<Connection, Tx extends object> {
   /** Must send nothing. What the work sends later goes through the wire. */
   readonly on: (connection: Connection, wire: Wire) => Promise<Tx> | Tx
-  /** The session is at its end. Must send nothing. */
-  readonly off?: (tx: Tx) => void
+  /** The session is at its end, and its last transaction is stored or not. Must send nothing. */
+  readonly off?: (tx: Tx, isStored: boolean) => void
+  /** Sends what the work has left for its end, when nothing of it is under way any more. */
+  readonly finish?: (tx: Tx) => Promise<void>
+  /** Calls the work where the ORM finds the transaction without being told. */
+  readonly around?: <T>(tx: Tx, work: () => Promise<T>) => Promise<T>
+  /** What the work wants done when its transaction is stored. Undefined where that is nothing. */
+  readonly stored?: (tx: Tx) => Promise<void> | undefined
 }
 
 /**
@@ -30,23 +36,34 @@ async function dressedSession<Connection, Tx extends object>(
   const wire = new Wire()
   const tx = await onTop(session, () => dress.on(session.tx, wire))
   noteWire(tx, wire)
-  const { off } = dress
-  const own: Pick<Session<Tx>, 'tx' | 'run' | 'untilIdle'> = {
+  const { off, around, stored, finish } = dress
+  const own: Pick<Session<Tx>, 'tx' | 'run' | 'untilIdle' | 'around' | 'whenStored'> = {
     tx,
     run: (statement) => wire.follow(() => session.run(statement)),
-    // the driver is told first: what fails from now on, nobody waits for
-    untilIdle: () => wire.traffic.untilStill(session.untilIdle),
+    untilIdle: async () => {
+      await wire.untilStill(session.untilIdle)
+      if (finish === undefined) return
+      await finish(tx)
+      await wire.untilStill(session.untilIdle)
+    },
+    ...(around && { around: (work) => around(tx, work) }),
+    ...(stored && { whenStored: () => stored(tx) }),
   }
   if (off === undefined) return { ...session, ...own }
+  let isStored = false
   return {
     ...session,
     ...own,
+    commit: async () => {
+      await session.commit()
+      isStored = true
+    },
     release: () => {
-      off(tx)
+      off(tx, isStored)
       return session.release()
     },
     destroy: (why) => {
-      off(tx)
+      off(tx, isStored)
       return session.destroy(why)
     },
   }

@@ -2,23 +2,27 @@ import { LockUsageError } from '../../core/errors.ts'
 import { floatingFailure } from '../transaction-end.ts'
 import { inTurn, untilNoTurns } from '../turn.ts'
 import { Traffic } from './traffic.ts'
-import { follow, nestedWork, wireOf, type NestedWork } from './wire.ts'
+import { followCall, nestedWork, wireOf, type NestedWork } from './wire.ts'
 
 /** Nested work of one transaction, one after another: of two savepoints at once, going back to one would undo the other. */
 export async function afterOthers(tx: object, nest: () => unknown): Promise<unknown> {
   for (let around = nestedWork.getStore(); around !== undefined; around = around.outer)
     if (around.of === tx && !around.isOver) throw wouldWaitForItself()
-  return follow(tx, () => inTurn(tx, async () => nest()))
+  return followCall(tx, () => inTurn(tx, async () => nest()))
 }
 
 /** What was started in `inner`, and not awaited, belongs to what its savepoint is for, with all that follows from it. */
 export async function toItsEnd(of: object, inner: object, work: () => Promise<unknown>): Promise<unknown> {
   const traffic = new Traffic()
-  const self: NestedWork = { of, wire: wireOf(of), outer: nestedWork.getStore(), traffic, isOver: false }
+  const wire = wireOf(of)
+  const outer = nestedWork.getStore()
+  const self: NestedWork = { of, wire, outer, traffic, hasOthers: false, isOver: false }
+  wire?.enter(self)
   const [answer] = await Promise.allSettled([nestedWork.run(self, work)])
   traffic.returned()
   await traffic.untilStill(() => untilNoTurns(inner))
   self.isOver = true
+  wire?.leave(self, answer.status === 'rejected' || traffic.late !== undefined)
   if (answer.status === 'rejected') throw answer.reason
   if (traffic.late !== undefined) throw floatingFailure(traffic.late)
   return answer.value
@@ -28,6 +32,27 @@ function wouldWaitForItself(): LockUsageError {
   return new LockUsageError(
     'tx',
     'a nested transaction of it is under way, and this call is inside of that: call transaction of the one that it was given',
+  )
+}
+
+/** Refuses the end of a transaction to its work. */
+export function refuseEnd(name: string): never {
+  throw new LockUsageError('tx', `${name} is not the work's to call: return to commit, throw to roll back`)
+}
+
+/** Nobody would know when it ends, and COMMIT would come in between. */
+export function withoutFunction(): LockUsageError {
+  return new LockUsageError(
+    'work',
+    'a nested transaction without a function is not to be had here: call transaction with one',
+  )
+}
+
+/** ORMs leave it out of a savepoint without a word. */
+export function otherTerms(): LockUsageError {
+  return new LockUsageError(
+    'isolation',
+    'a nested transaction has the isolation level and the access mode of the outer one: leave them out',
   )
 }
 

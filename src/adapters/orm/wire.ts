@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 import { originOf } from '../../core/derived.ts'
+import { floatingFailure, undoneWithNested } from '../transaction-end.ts'
 import { Traffic } from './traffic.ts'
 
 /** Nested work that is under way, of the transaction `of`. */
@@ -9,6 +10,8 @@ export interface NestedWork {
   readonly wire: Wire | undefined
   readonly outer: NestedWork | undefined
   readonly traffic: Traffic
+  /** Whether somebody else has sent something meanwhile, which going back to its savepoint would undo. */
+  hasOthers: boolean
   isOver: boolean
 }
 
@@ -19,7 +22,41 @@ type Callback = (error: unknown, ...answer: unknown[]) => unknown
 
 /** The connection of one session below an ORM, and what is under way on it. */
 export class Wire {
-  readonly traffic: Traffic = new Traffic()
+  readonly #traffic: Traffic = new Traffic()
+  readonly #nested = new Set<NestedWork>()
+  #hasReturned = false
+  /** Why the transaction must not be stored. */
+  #failure: Error | undefined
+
+  /** Nested work that is about to begin. */
+  enter(work: NestedWork): void {
+    this.#nested.add(work)
+  }
+
+  /** It is over. The ORM goes back to its savepoint if it has failed. */
+  leave(work: NestedWork, isUndone: boolean): void {
+    this.#nested.delete(work)
+    if (isUndone && work.hasOthers) this.#failure ??= undoneWithNested()
+  }
+
+  /** The work has returned. Rejects where something was lost that the work does not know of. */
+  async untilStill(driver: (() => Promise<void> | undefined) | undefined): Promise<void> {
+    this.#hasReturned = true
+    // the driver is told first: what fails from now on, nobody waits for
+    await this.#traffic.untilStill(driver)
+    if (this.#failure !== undefined) throw this.#failure
+  }
+
+  /** The same as {@link follow} for a call of the ORM's own: of one that fails behind the work's end, nobody knows. */
+  call<T>(call: () => Promise<T>): Promise<T> {
+    return this.follow(() => {
+      const result = call()
+      result.catch((error: unknown) => {
+        if (this.#hasReturned) this.#failure ??= floatingFailure(error)
+      })
+      return result
+    })
+  }
 
   /** Makes a call that counts as under way until what it gives is settled. */
   follow<T>(call: () => T): T {
@@ -61,9 +98,13 @@ export class Wire {
 
   /** It counts for the session, and for the nested work that it is a part of. */
   #start(): readonly Traffic[] {
-    const all = [this.traffic]
-    for (let work = nestedWork.getStore(); work !== undefined; work = work.outer)
+    const all = [this.#traffic]
+    const own = new Set<NestedWork>()
+    for (let work = nestedWork.getStore(); work !== undefined; work = work.outer) {
+      own.add(work)
       if (work.wire === this) all.push(work.traffic)
+    }
+    for (const work of this.#nested) if (!own.has(work)) work.hasOthers = true
     for (const traffic of all) traffic.start()
     return all
   }
@@ -92,4 +133,10 @@ export function wireOf(tx: object): Wire | undefined {
 export function follow<T>(tx: object, call: () => Promise<T>): Promise<T> {
   const wire = wireOf(tx)
   return wire === undefined ? call() : wire.follow(call)
+}
+
+/** The same for a call of the ORM's own, see {@link Wire.call}. */
+export function followCall<T>(tx: object, call: () => Promise<T>): Promise<T> {
+  const wire = wireOf(tx)
+  return wire === undefined ? call() : wire.call(call)
 }

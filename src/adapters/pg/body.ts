@@ -146,6 +146,7 @@ export class PgBody<Client extends BodyClient> {
       tellWhenAnswered(config, onlyOnce(this.#flight.land))
     } else {
       this.#cursors ??= new Cursors()
+      if (this.state.hasReturned) this.#cursors.returned()
       this.#cursors.add(config)
     }
     return this.#client.query(...args)

@@ -81,10 +81,23 @@ export function sessions<Client extends PgClient>(
 
 function mustBePool(pool: object): void {
   const pass = 'a pool, as in createLocks(new pg.Pool({ connectionString }))'
+  if (isPglite(pool)) throw onlySession()
   mustHave(pool, { field: 'pool', methods: ['connect'], pass })
   // pools have none of their own
   if ('getTypeParser' in pool)
     throw new LockUsageError('pool', `is one client, which cannot run two transactions at once: pass ${pass}`)
+}
+
+/** What it has and no other; seen with 0.5.16. */
+function isPglite(pool: unknown): boolean {
+  return typeof pool === 'object' && pool !== null && 'runExclusive' in pool
+}
+
+function onlySession(): LockUsageError {
+  return new LockUsageError(
+    'pool',
+    'is PGlite, which has one session, and locks are between sessions: its own transaction() lets nobody else in until it ends',
+  )
 }
 
 interface Manner {

@@ -30,6 +30,7 @@ export interface DriverAdapter extends Queryable {
   /** What it sends its statements to: a pool of `pg`, a handle of `better-sqlite3`. */
   readonly client: object
   startTransaction(isolation?: string): Promise<unknown>
+  dispose(): Promise<void>
   /** Throws what it makes of the driver's error. */
   onError(error: unknown): never
 }
@@ -54,8 +55,17 @@ export function withLoan<T>(loan: Loan, ask: () => T): T {
   return loans.run(loan, ask)
 }
 
+/** How many transactions are on loans of an adapter. */
+const underWay = new WeakMap<DriverAdapter, number>()
+
+/** Notes that one begins. Gives what notes its end. */
+export function noteLoan(adapter: DriverAdapter): () => void {
+  underWay.set(adapter, (underWay.get(adapter) ?? 0) + 1)
+  return () => void underWay.set(adapter, (underWay.get(adapter) ?? 1) - 1)
+}
+
 /** The adapter for Prisma: a transaction that is asked for with a loan is on what the loan gives. */
-export function lending(adapter: DriverAdapter): DriverAdapter {
+export function lending(adapter: DriverAdapter, onDispose: () => void): DriverAdapter {
   const startTransaction = async (isolation?: string): Promise<unknown> => {
     const loan = loans.getStore()
     if (loan?.take === undefined) return adapter.startTransaction(isolation)
@@ -63,14 +73,29 @@ export function lending(adapter: DriverAdapter): DriverAdapter {
     loan.take = undefined
     return take(adapter)
   }
-  return viewOf(adapter, (name) => (name === 'startTransaction' ? startTransaction : undefined))
+  // The pool waits for the connection that is lent, and Prisma keeps the transaction's next statement until the pool has
+  // ended. Prisma's own transactions are told that they are over, and so are these when it does not wait for the pool.
+  const dispose = async (): Promise<void> => {
+    onDispose()
+    const ended = adapter.dispose()
+    if ((underWay.get(adapter) ?? 0) === 0) return ended
+    ended.catch(() => {})
+  }
+  const own: Readonly<Record<PropertyKey, (isolation?: string) => Promise<unknown>>> = {
+    startTransaction,
+    dispose,
+  }
+  return viewOf(adapter, (name) => own[name])
 }
 
 /** A transaction for Prisma on a connection that somebody else begins and ends the transaction on. */
 export function transactionOn(adapter: DriverAdapter, connection: object): DriverTransaction {
   const queryable = queryableOn(adapter, connection)
   const say = async (sql: string): Promise<void> => {
-    await queryable.executeRaw({ sql, args: [], argTypes: [] })
+    // a driver that prepares what it executes cannot do so with these
+    if (isPreparing(connection))
+      await connection.query(sql).catch((error: unknown) => queryable.onError(error))
+    else await queryable.executeRaw({ sql, args: [], argTypes: [] })
   }
   return Object.assign(queryable, {
     // then Prisma sends no COMMIT or ROLLBACK of its own, and calls these
@@ -81,6 +106,15 @@ export function transactionOn(adapter: DriverAdapter, connection: object): Drive
     rollbackToSavepoint: (name: string) => say(`ROLLBACK TO SAVEPOINT ${name}`),
     releaseSavepoint: (name: string) => say(`RELEASE SAVEPOINT ${name}`),
   })
+}
+
+interface Preparing {
+  execute(sql: string): Promise<unknown>
+  query(sql: string): Promise<unknown>
+}
+
+function isPreparing(connection: object): connection is Preparing {
+  return 'execute' in connection && 'query' in connection
 }
 
 /** The adapter itself, on another connection: how it converts values and errors is its own business. */

@@ -1,13 +1,15 @@
 import { LockUsageError } from '../../core/errors.ts'
+import { mustHave } from '../must-have.ts'
 import { viewOf } from '../transaction-view.ts'
 import { lending, type DriverAdapter, type PrismaAdapter } from './driver-adapter.ts'
 
 /** By the name that Prisma gives to the package. */
-export type KnownAdapter = '@prisma/adapter-pg' | '@prisma/adapter-better-sqlite3'
+export type KnownAdapter = '@prisma/adapter-pg' | '@prisma/adapter-mariadb' | '@prisma/adapter-better-sqlite3'
 
 /** The methods of what is below each of them that tell a pool or a handle from anything else. */
 const below: Readonly<Record<KnownAdapter, readonly string[]>> = {
   '@prisma/adapter-pg': ['connect', 'query', 'on'],
+  '@prisma/adapter-mariadb': ['getConnection', 'query', 'batch'],
   '@prisma/adapter-better-sqlite3': ['prepare', 'pragma', 'close', 'defaultSafeIntegers'],
 }
 
@@ -26,6 +28,8 @@ export interface Lockable<Adapter extends PrismaAdapter = PrismaAdapter> {
 
 /** Wraps a driver adapter, so that Prisma's transactions can be on connections that Holdfast has the locks on. */
 export function lockable<Adapter extends PrismaAdapter>(adapter: Adapter): Lockable<Adapter> {
+  const pass = 'a driver adapter, as in lockable(new PrismaPg({ connectionString }))'
+  mustHave(adapter, { field: 'adapter', methods: ['connect'], pass })
   const { adapterName } = adapter as Partial<PrismaAdapter>
   if (!isKnown(adapterName))
     throw new LockUsageError(
@@ -39,8 +43,12 @@ export function lockable<Adapter extends PrismaAdapter>(adapter: Adapter): Locka
     throw new LockUsageError('adapter', `is not made as expected: ${known()}`)
   }
   const connectPrisma = async (): Promise<DriverAdapter> => {
-    connected = await connect()
-    return lending(connected)
+    if (connected !== undefined) throw oneClient()
+    const made = await connect()
+    connected = made
+    return lending(made, () => {
+      if (connected === made) connected = undefined
+    })
   }
   return {
     adapter: viewOf(adapter, (name) => (name === 'connect' ? connectPrisma : undefined)),
@@ -48,6 +56,14 @@ export function lockable<Adapter extends PrismaAdapter>(adapter: Adapter): Locka
     connected: () => connected,
     connect,
   }
+}
+
+/** The locks of one would be on connections of the other, and end with it. */
+function oneClient(): LockUsageError {
+  return new LockUsageError(
+    'adapter',
+    'another client is connected by it: call lockable once for each PrismaClient',
+  )
 }
 
 function isKnown(name: string | undefined): name is KnownAdapter {
@@ -60,5 +76,5 @@ function has(object: object, methods: readonly string[]): boolean {
 }
 
 function known(): string {
-  return `${Object.keys(below).join(' and ')} 7.10 are known to work`
+  return `${Object.keys(below).join(', ')} 7.10 are known to work`
 }

@@ -28,12 +28,14 @@ export function readingOf(
   return new Promise((resolve, reject) => {
     let found: Promise<unknown> = Promise.resolve()
     let isStopped = false
+    let sent: Promise<unknown> | undefined
     const stop = (query: PrismaQuery, send: () => Promise<unknown>): Promise<unknown> =>
       new Promise((answer, refuse) => {
-        if (isStopped) throw new Veiled(severalStatements())
+        if (isStopped) return answer(notAgain(sent))
         isStopped = true
         const run = async (): Promise<readonly Row[]> => {
-          answer(send())
+          sent = send()
+          answer(sent)
           return listOf(await unveiled(found))
         }
         resolve({ sql: query.sql, params: query.args, run, drop: refuse })
@@ -47,8 +49,17 @@ export function readingOf(
       found = (async () => ask(tx))().finally(end)
       return found
     }
-    reading().then(() => reject(nothingSent()), reject)
+    reading().then(() => {
+      // an error is not made for nothing: its stack is the dearest part of it
+      if (!isStopped) reject(nothingSent())
+    }, reject)
   })
+}
+
+/** A client may repeat what has failed, and is told so again. Behind an answer, it is another statement. */
+async function notAgain(sent: Promise<unknown> | undefined): Promise<never> {
+  await sent
+  throw new Veiled(severalStatements())
 }
 
 function listOf(rows: unknown): readonly Row[] {

@@ -2,6 +2,7 @@ import { LockUsageError } from '../../core/errors.ts'
 import type { Sessions } from '../../core/session.ts'
 import { laneOf } from '../better-sqlite3/lane.ts'
 import { sessions as sqliteSessions, type SqliteDatabase } from '../better-sqlite3/sessions.ts'
+import { sessions as mariadbSessions, type MariadbPool } from '../mariadb/sessions.ts'
 import { dressed, type Dress } from '../orm/dressed.ts'
 import { rewordable } from '../orm/rewording.ts'
 import { sessions as pgSessions, type PgPool, type PgSessionOptions } from '../pg/sessions.ts'
@@ -34,11 +35,12 @@ export function sessions(
     throw new LockUsageError('held', 'is not what the client was made with: give it held.adapter')
   }
   const on: Joined['on'] = (connection, wire) => prismaOn(client, rewordable(connection, wire), wire)
-  return ways[held.name]({ held, connected, on, options })
+  return { ...ways[held.name]({ held, connected, on, options }), retryableCode: 'P2034' }
 }
 
 const ways: Readonly<Record<KnownAdapter, (joined: Joined) => Sessions<object>>> = {
   '@prisma/adapter-pg': onPg,
+  '@prisma/adapter-mariadb': onMariadb,
   '@prisma/adapter-better-sqlite3': onSqlite,
 }
 
@@ -46,15 +48,22 @@ function dressOf(on: Joined['on']): Dress<object, object> {
   return { on, off: prismaOff }
 }
 
-function onPg({ connected, on, options }: Joined): Sessions<object> {
+/** Sessions on the pool that Prisma is connected by: one that connects again has another. */
+function onPool(
+  { connected, on }: Joined,
+  make: (pool: object) => Sessions<object>,
+): () => Promise<Sessions<object>> {
   const byPool = new WeakMap<object, Sessions<object>>()
-  const now = async (): Promise<Sessions<object>> => {
+  return async () => {
     const { client: pool } = await connected()
-    const known =
-      byPool.get(pool) ?? dressed<object, object>(pgSessions(pool as PgPool, options), dressOf(on))
+    const known = byPool.get(pool) ?? dressed<object, object>(make(pool), dressOf(on))
     byPool.set(pool, known)
     return known
   }
+}
+
+function onPg(joined: Joined): Sessions<object> {
+  const now = onPool(joined, (pool) => pgSessions(pool as PgPool, joined.options))
   return {
     open: async () => (await now()).open(),
     listen: async (topic, wake) => {
@@ -63,6 +72,11 @@ function onPg({ connected, on, options }: Joined): Sessions<object> {
       return listen(topic, wake)
     },
   }
+}
+
+function onMariadb(joined: Joined): Sessions<object> {
+  const now = onPool(joined, (pool) => mariadbSessions(pool as MariadbPool))
+  return { open: async () => (await now()).open() }
 }
 
 /** Each session has a handle of its own, as Prisma's adapter opens them: Prisma's own statements are on another. */

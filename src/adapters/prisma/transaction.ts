@@ -1,11 +1,11 @@
 import { noteDerived, originOf } from '../../core/derived.ts'
 import { LockUsageError } from '../../core/errors.ts'
-import { afterOthers, toItsEnd } from '../orm/nesting.ts'
+import { afterOthers, otherTerms, toItsEnd } from '../orm/nesting.ts'
 import type { Wire } from '../orm/wire.ts'
 import { hasEnded } from '../transaction-body.ts'
 import { viewOf } from '../transaction-view.ts'
 import { begun } from './client.ts'
-import { transactionOn } from './driver-adapter.ts'
+import { noteLoan, transactionOn } from './driver-adapter.ts'
 import { noteQueries } from './queries.ts'
 import { unveiled } from './veil.ts'
 
@@ -39,20 +39,40 @@ export async function prismaOn(client: object, connection: object, wire: Wire): 
     query: {
       $allOperations: ({ args, query }: Operation) => {
         if (open.isOver) throw hasEnded()
-        return wire.follow(() => unveiled(query(args)))
+        return wire.call(() => unveiled(query(args)).then(answered))
       },
     },
   })
-  const { tx, end } = await begun(followed, (adapter) => transactionOn(adapter, connection))
-  open.end = end
+  let endLoan: (() => void) | undefined
+  const { tx, end } = await begun(followed, (adapter) => {
+    endLoan = noteLoan(adapter)
+    return transactionOn(adapter, connection)
+  })
+  open.end = () => {
+    endLoan?.()
+    end()
+  }
   const view = viewed(tx, open)
   opens.set(view, open)
   return view
 }
 
+/**
+ * Prisma sends the operations of one tick as one batch, and after one that fails it leaves the rest out: their promises
+ * are fulfilled with nothing, which no operation answers with.
+ */
+function answered(answer: unknown): unknown {
+  if (answer !== undefined) return answer
+  throw new LockUsageError(
+    'tx',
+    'Prisma did not send this operation, because another one of the same tick has failed: await one after another',
+  )
+}
+
 export function prismaOff(tx: object): void {
   const open = opens.get(tx)
   if (open === undefined) return
+  if (open.isOver) return
   open.isOver = true
   open.end()
 }
@@ -76,7 +96,13 @@ interface Nest {
   readonly open: Open
 }
 
-async function nest({ of, tx, open }: Nest, work: unknown, options?: object): Promise<unknown> {
+async function nest(
+  { of, tx, open }: Nest,
+  work: unknown,
+  options: { readonly isolationLevel?: unknown } = {},
+): Promise<unknown> {
+  if (open.isOver) throw hasEnded()
+  if (options.isolationLevel !== undefined) throw otherTerms()
   if (typeof work !== 'function')
     throw new LockUsageError(
       'tx',

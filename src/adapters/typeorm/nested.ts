@@ -1,6 +1,7 @@
 import { noteDerived } from '../../core/derived.ts'
 import { LockUsageError } from '../../core/errors.ts'
-import { afterOthers, toItsEnd } from '../orm/nesting.ts'
+import { afterOthers, otherTerms, toItsEnd } from '../orm/nesting.ts'
+import { followCall } from '../orm/wire.ts'
 
 type Work = (manager: Manager) => unknown
 
@@ -27,6 +28,7 @@ export function withSavepoints<Runner extends ManagedRunner>(
   managerOf: ManagerOf<Runner>,
 ): Manager {
   const nest = manager.transaction.bind(manager)
+  followed(manager)
   const nested = async (work: Work): Promise<unknown> => {
     const inner = managerOf(runner)
     runner.manager = inner
@@ -41,13 +43,38 @@ export function withSavepoints<Runner extends ManagedRunner>(
   manager.transaction = async (...args) => {
     const work = args.at(-1)
     if (typeof work !== 'function') throw new LockUsageError('work', 'must be a function')
-    if (args.length > 1) throw otherLevel()
+    if (args.length > 1) throw otherTerms()
     return afterOthers(manager, () => nest(() => nested(work as Work)))
   }
   return manager
 }
 
-/** TypeORM leaves it out without a word. */
-function otherLevel(): LockUsageError {
-  return new LockUsageError('isolation', 'a nested transaction has the isolation level of the outer one')
+/** A call of a manager is more than its statements: subscribers and cascades come before, between and after them. */
+const calls = [
+  'save',
+  'remove',
+  'softRemove',
+  'recover',
+  'insert',
+  'upsert',
+  'update',
+  'updateAll',
+  'delete',
+  'deleteAll',
+  'softDelete',
+  'restore',
+  'increment',
+  'decrement',
+  'clear',
+  'query',
+] as const
+
+function followed(manager: Manager): void {
+  const methods = manager as unknown as Record<string, unknown>
+  for (const name of calls) {
+    const method = methods[name]
+    if (typeof method !== 'function') continue
+    methods[name] = (...args: unknown[]): unknown =>
+      followCall(manager, async () => method.apply(manager, args) as unknown)
+  }
 }

@@ -1,5 +1,5 @@
-import { LockUsageError } from '../../core/errors.ts'
 import { unknownTypeorm } from './known.ts'
+import { otherTerms, refuseEnd } from '../orm/nesting.ts'
 import { withSavepoints, type ManagedRunner, type Manager } from './nested.ts'
 
 /** What is used of TypeORM's `DataSource`. */
@@ -18,6 +18,7 @@ interface Runner extends ManagedRunner {
   cacheSize?: number
   connect: () => Promise<object>
   release: () => Promise<void>
+  startTransaction: (level?: string) => Promise<void>
   commitTransaction: () => Promise<void>
   rollbackTransaction: () => Promise<void>
 }
@@ -48,20 +49,20 @@ export function dresserOf(source: TypeormSource): Dresser {
 }
 
 function keepInside(runner: Runner, connection: object): void {
-  const { commitTransaction, rollbackTransaction } = runner
+  const { startTransaction, commitTransaction, rollbackTransaction } = runner
   runner.connect = async () => connection
   // a statement that it keeps would not be sent, but run again as it was
   runner.cacheSize = 0
   runner.isTransactionActive = true
   runner.transactionDepth = 1
   const nestedOnly = (name: string, end: () => Promise<void>): (() => Promise<void>) => {
-    return async () => (runner.transactionDepth > 1 ? end.call(runner) : refuse(name))
+    return async () => (runner.transactionDepth > 1 ? end.call(runner) : refuseEnd(name))
+  }
+  runner.startTransaction = async (level) => {
+    if (level !== undefined) throw otherTerms()
+    return startTransaction.call(runner)
   }
   runner.commitTransaction = nestedOnly('commitTransaction', commitTransaction)
   runner.rollbackTransaction = nestedOnly('rollbackTransaction', rollbackTransaction)
-  runner.release = async () => refuse('release')
-}
-
-function refuse(name: string): never {
-  throw new LockUsageError('tx', `${name} is not the work's to call: return to commit, throw to roll back`)
+  runner.release = async () => refuseEnd('release')
 }

@@ -57,6 +57,11 @@ export const claimEndLaws: readonly Law[] = [
     trial: async (stage) => {
       const table = await addJobs(stage, [1])
       const [a, b] = [await stage.client('a'), await stage.client('b')]
+      // a time that no machine is too slow for
+      const kept = await addJobs(stage, [1], 'kept')
+      await noted(stage, 'a', a.locks.claim(kept.queue, { visibilityMs: 600_000 }))
+      const early = await noted(stage, 'b', b.locks.claim(kept.queue))
+      stage.expect(early.length === 0, 'the job came back before its time was over')
       const began = performance.now()
       await noted(stage, 'a', a.locks.claim(table.queue, { visibilityMs }))
       const [job] = await noted(stage, 'b', untilClaimed(b, table))

@@ -3,6 +3,7 @@ import type { Driver, ScratchOrder } from '../driver.ts'
 import { endable } from '../ending.ts'
 import { besideFile, checkCanMake, existingFile, fileOf, firstBytes, isFile, removeFiles } from '../file.ts'
 import { namesIn } from '../rows.ts'
+import { otherLibraries } from './better-sqlite3-beside.ts'
 
 type SqliteModule = new (file: string, options?: object) => SqliteDatabase
 
@@ -37,6 +38,7 @@ export const betterSqlite3: Driver = {
   },
   scratch,
   scratchNeeds: 'a folder that may be written to',
+  beside: otherLibraries,
   tables: (session) =>
     namesIn(
       session,

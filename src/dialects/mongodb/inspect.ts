@@ -8,7 +8,7 @@ const leases: DocumentCommand = {
   command: {
     aggregate: '_leases',
     pipeline: [
-      { $match: { owner: { $ne: null } } },
+      { $match: { $or: [{ owner: { $ne: null } }, { $expr: { $gt: ['$expiresAt', '$$NOW'] } }] } },
       { $sort: { _id: 1 } },
       {
         $project: {

@@ -49,6 +49,15 @@ const protocolCodes: Readonly<Record<string, ErrorMeaning>> = {
   '2006': lost,
   '2013': lost,
   PROTOCOL_CONNECTION_LOST: lost,
+  // MariaDB's connector: destroyed, closed by the server, an answer that nobody asked for, no connection in time, closed
+  // before, a socket that is silent for too long, a ping without an answer.
+  '45004': lost,
+  '45009': lost,
+  '45011': lost,
+  '45012': lost,
+  '45013': lost,
+  '45026': lost,
+  '45042': lost,
   // mysql2 3.24 gives no code for this.
   "Can't add new command when connection is in closed state": lost,
 }
@@ -65,8 +74,8 @@ function protocolCode(error: ErrorLike, isTold: boolean): string | undefined {
 
 function serverNumber(error: ErrorLike, isTold: boolean): string | undefined {
   const { errno, code, originalCode } = error
-  // Node's own errors have a negative `errno` and no SQLSTATE.
-  if (typeof errno === 'number' && typeof error.sqlState === 'string') return String(errno)
+  // Node's own errors have a negative `errno`, and an SQLSTATE only from MariaDB's connector.
+  if (typeof errno === 'number' && errno > 0 && typeof error.sqlState === 'string') return String(errno)
   // mysql2 puts the number of an error that nobody asked for, as of an idle session's end, into `code`.
   if (typeof code === 'number' && (error.fatal === true || isTold)) return String(code)
   // Prisma's adapter, up to 7, keeps the number under another name.
@@ -76,7 +85,7 @@ function serverNumber(error: ErrorLike, isTold: boolean): string | undefined {
 }
 
 function isNumber(code: unknown): code is string {
-  return typeof code === 'string' && /^\d{4}$/.test(code)
+  return typeof code === 'string' && /^\d{4,5}$/.test(code)
 }
 
 /** What the number alone does not tell. */

@@ -19,7 +19,8 @@ const codes: Readonly<Record<string, ErrorMeaning>> = {
     transaction: 'rolled-back',
   },
   // One SQLSTATE for NOWAIT and for lock_timeout. The message is translated, the routine that raised it is not: a timeout
-  // interrupts the wait, wherever that was. Where the routine is not passed on, both are `lock-not-available`.
+  // interrupts the wait, wherever that was. Where the routine is not passed on, and the server does not speak English,
+  // both are `lock-not-available`.
   '55P03': { kind: 'lock-not-available', transaction: 'aborted' },
   [variant('55P03', 'ProcessInterrupts')]: { kind: 'lock-timeout', transaction: 'aborted' },
   // The table of locks lives in shared memory and has no code of its own for being full.
@@ -53,16 +54,25 @@ const codes: Readonly<Record<string, ErrorMeaning>> = {
   'Connection terminated': lost,
   'Client has encountered a connection error and is not queryable': lost,
   'Client was closed and is not queryable': lost,
+  // postgres.js 3.4 names the ends of its connections itself.
+  CONNECTION_CLOSED: lost,
+  CONNECTION_DESTROYED: lost,
+  CONNECTION_ENDED: lost,
+  CONNECT_TIMEOUT: lost,
   // pg's `query_timeout` stops listening; the server goes on and may still take the lock.
   'Query read timeout': { kind: 'cancelled', transaction: 'unknown' },
 }
 
 export const errors: ErrorTable = { codeOf, codes, otherwise: 'aborted' }
 
+/** Prisma's adapter for pg (7.10) passes no routine on, only the code and these words. */
+const timedOut = 'canceling statement due to lock timeout'
+
 function codeOf(error: ErrorLike, isTold: boolean): string | undefined {
   const code = sqlState(error, isTold)
-  if (code === undefined) return words(error)
-  const routine = typeof error.routine === 'string' ? variant(code, error.routine) : code
+  if (code === undefined) return words(error) ?? connectionCode(error)
+  const by = error.originalMessage === timedOut ? 'ProcessInterrupts' : error.routine
+  const routine = typeof by === 'string' ? variant(code, by) : code
   return Object.hasOwn(codes, routine) ? routine : code
 }
 
@@ -86,4 +96,9 @@ function isStandard(code: unknown): code is string {
 function words(error: ErrorLike): string | undefined {
   const said = error.code === undefined ? driverWords(error) : undefined
   return said?.includes(' ') === true && Object.hasOwn(codes, said) ? said : undefined
+}
+
+/** Of postgres.js, which says the same in both. */
+function connectionCode({ code, errno }: ErrorLike): string | undefined {
+  return typeof code === 'string' && code === errno && /^CONNECT(?:ION)?_/.test(code) ? code : undefined
 }

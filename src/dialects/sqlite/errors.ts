@@ -27,6 +27,8 @@ const codes: Readonly<Record<string, ErrorMeaning>> = {
   SQLITE_NOMEM: maybeRolledBack,
   // better-sqlite3 12 throws a TypeError with these words on a handle that was closed.
   'The database connection is not open': { kind: 'connection-lost', transaction: 'unknown' },
+  // node:sqlite of Node 22 and 24, with a code that says as little.
+  'database is not open': { kind: 'connection-lost', transaction: 'unknown' },
 }
 
 /** The numbers of those codes, for drivers that give only the number. */
@@ -59,7 +61,7 @@ function codeOf(error: ErrorLike): string | undefined {
   const number =
     code === 'ERR_SQLITE_ERROR' ? error.errcode : error.kind === 'sqlite' ? error.extendedCode : undefined
   if (typeof number === 'number') return nameOf(number)
-  const said = code === undefined ? driverWords(error) : undefined
+  const said = code === undefined || code === 'ERR_INVALID_STATE' ? driverWords(error) : undefined
   return said?.includes(' ') === true && Object.hasOwn(codes, said) ? said : undefined
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Attestation, AttestOptions, Finding, Severity } from '../../core/attestation.ts'
+import { worstFirst, type Attestation, type AttestOptions, type Finding } from '../../core/attestation.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { DialectTools } from '../../dialects/tools.ts'
 import { NoConnectionError, openSession } from '../open-session.ts'
@@ -93,10 +93,4 @@ async function secondConnection<Tx>(
     const why = error instanceof NoConnectionError ? `none came in ${openWithinMs} ms` : wordsOf(error)
     return `a second connection is needed, and ${why}`
   }
-}
-
-const ranks: Readonly<Record<Severity, number>> = { error: 0, warning: 1, note: 2 }
-
-function worstFirst(findings: readonly Finding[]): readonly Finding[] {
-  return findings.toSorted((a, b) => ranks[a.severity] - ranks[b.severity])
 }

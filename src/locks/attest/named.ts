@@ -1,5 +1,6 @@
 import type { LockKey } from '../../core/key.ts'
 import { attempt, holdMs, isKeptOut, type Attempt } from './attempt.ts'
+import type { Tried } from '../named/advisory.ts'
 import type { Ground, TrialLocks } from './ground.ts'
 import { broken, holds, untried, verdictOfError, verdictOfLoser, type Verdict } from './verdict.ts'
 
@@ -11,7 +12,7 @@ const stillHeld = 'it was still held after its holder had given it up'
 /** A named lock for as long as a transaction. */
 export async function tryNamed<Tx>(ground: Ground<Tx>, key: LockKey): Promise<Verdict> {
   const { a } = ground
-  const ask = (): Promise<Attempt<true | null>> => askToTry(ground, key)
+  const ask = (): Promise<Attempt<Tried<void>>> => askToTry(ground, key)
   // what is made and asked once, by each, does not happen while the other holds
   const free = await ask()
   if (!isTaken(free)) return verdictOfStart(free)
@@ -26,12 +27,12 @@ export async function tryNamed<Tx>(ground: Ground<Tx>, key: LockKey): Promise<Ve
   return isTaken(await ask()) ? holds(keptOut) : broken(stillHeld)
 }
 
-function askToTry<Tx>(ground: Ground<Tx>, key: LockKey): Promise<Attempt<true | null>> {
-  return attempt(ground, (signal) => ground.b.tryLock(key, async () => true as const, { signal }))
+function askToTry<Tx>(ground: Ground<Tx>, key: LockKey): Promise<Attempt<Tried<void>>> {
+  return attempt(ground, (signal) => ground.b.tryLock(key, async () => {}, { signal }))
 }
 
-function isTaken(tried: Attempt<true | null>): boolean {
-  return tried.outcome === 'granted' && tried.value === true
+function isTaken(tried: Attempt<Tried<void>>): boolean {
+  return tried.outcome === 'granted' && tried.value.acquired
 }
 
 /** A named lock until it is released. */

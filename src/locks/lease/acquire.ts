@@ -1,5 +1,5 @@
+import { delay, performance } from '../../core/clock.ts'
 import { randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import { backoffMs } from '../../core/backoff.ts'
 import { deadlineIn, pause, type Deadline } from '../../core/deadline.ts'
 import { isRetryable, type ErrorKind } from '../../core/error-kind.ts'

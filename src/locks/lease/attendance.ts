@@ -1,3 +1,4 @@
+import { clearTimeout, performance, setTimeout } from '../../core/clock.ts'
 import type { Deadline } from '../../core/deadline.ts'
 import type { LeaseNews } from '../../dialects/lease.ts'
 import type { Ear } from './ear.ts'

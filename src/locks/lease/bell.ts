@@ -1,3 +1,4 @@
+import { clearTimeout, performance, setTimeout } from '../../core/clock.ts'
 import { attendanceIn, type Attendance, type Room } from './attendance.ts'
 import { createEar, type Ear, type Listen } from './ear.ts'
 import { createLine, type Line } from './line.ts'

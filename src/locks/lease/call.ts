@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { delay, performance } from '../../core/clock.ts'
 import { deadlineIn } from '../../core/deadline.ts'
 import type { ErrorKind } from '../../core/error-kind.ts'
 import { LockTimeoutError, RetryableTransactionError } from '../../core/errors.ts'

@@ -1,3 +1,4 @@
+import { clearTimeout, setTimeout } from '../../core/clock.ts'
 import type { Sessions } from '../../core/session.ts'
 
 export type Listen = NonNullable<Sessions['listen']>

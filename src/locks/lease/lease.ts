@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { randomBytes } from 'node:crypto'
 import type { LockKey } from '../../core/key.ts'
 import type { LeaseHeld } from '../../dialects/lease.ts'
@@ -48,6 +49,8 @@ export interface LeaseRequest {
   readonly key: LockKey
   /** What the key is called in the table. */
   readonly name: string
+  /** What the caller has asked for. @default 'lease' */
+  readonly noun?: 'lease' | 'lock'
   readonly options?: LeaseOptions
 }
 
@@ -75,9 +78,9 @@ export function createLeases<Tx>(port: Port<Tx>): Leases {
     id: `lease ${created}`,
   }
   return {
-    take: async ({ key, name, options = {} }) => {
+    take: async ({ key, name, noun = 'lease', options = {} }) => {
       const checked = checkLeaseOptions(options)
-      const grant = await waitForLease(shop, { name, ...checked })
+      const grant = await waitForLease(shop, { key, noun, name, ...checked })
       return faceOf(key, hold(shop, { grant, ...checked }))
     },
   }

@@ -1,3 +1,4 @@
+import { performance } from '../../core/clock.ts'
 import type { News } from './news.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { checkDuration, onlyKnown, waitWithoutSkip } from '../../core/check-field.ts'
+import { checkDuration, checkPeriod, onlyKnown, waitWithoutSkip } from '../../core/check-field.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { Wait } from '../../core/request.ts'
 
@@ -42,7 +42,7 @@ export function checkLeaseOptions(options: LeaseOptions): CheckedLeaseOptions {
     wait: waitWithoutSkip(wait),
     signal,
     renew,
-    holdAtLeastMs: holdAtLeastMs === 0 ? 0 : checkDuration('holdAtLeastMs', holdAtLeastMs),
+    holdAtLeastMs: holdAtLeastMs === 0 ? 0 : checkPeriod('holdAtLeastMs', holdAtLeastMs),
   }
 }
 

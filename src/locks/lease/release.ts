@@ -1,3 +1,4 @@
+import { performance } from '../../core/clock.ts'
 import { backoffMs } from '../../core/backoff.ts'
 import { pause } from '../../core/deadline.ts'
 import { isRetryable } from '../../core/error-kind.ts'

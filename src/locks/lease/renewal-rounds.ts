@@ -1,3 +1,4 @@
+import { clearTimeout, performance, setTimeout } from '../../core/clock.ts'
 import type { LeaseRenewal } from '../../dialects/lease.ts'
 import { callLease, isAnswered, type Reply } from './call.ts'
 import { limitTo } from '../limit.ts'

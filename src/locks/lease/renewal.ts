@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { clearTimeout, delay, setTimeout } from '../../core/clock.ts'
 import { backoffMs } from '../../core/backoff.ts'
 import type { LeaseHeld } from '../../dialects/lease.ts'
 import { callLease, isAnswered, patiently, type Reply } from './call.ts'

@@ -1,3 +1,4 @@
+import { clearTimeout, performance, setTimeout } from '../../core/clock.ts'
 import { LockLostError } from '../../core/errors.ts'
 
 /**

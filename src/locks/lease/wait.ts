@@ -1,5 +1,7 @@
+import { clearTimeout, performance, setTimeout } from '../../core/clock.ts'
 import { deadlineIn, type Deadline } from '../../core/deadline.ts'
-import { LockNotAvailableError, LockTimeoutError, RetryableTransactionError } from '../../core/errors.ts'
+import { LockNotAvailableError, RetryableTransactionError } from '../../core/errors.ts'
+import type { LockKey } from '../../core/key.ts'
 import type { Wait } from '../../core/request.ts'
 import { takeTurn } from '../lane.ts'
 import { NoConnectionError } from '../open-session.ts'
@@ -9,6 +11,7 @@ import type { Bell } from './bell.ts'
 import type { RenewalRounds } from './renewal-rounds.ts'
 import type { LeaseTable } from './table.ts'
 import type { Port } from '../port.ts'
+import { labelOf, notAvailable, notInTime, type Asked } from '../refused.ts'
 
 /** What the leases of one object have in common. */
 export interface LeaseShop<Tx> {
@@ -21,6 +24,9 @@ export interface LeaseShop<Tx> {
 }
 
 export interface LeaseAsked {
+  readonly key: LockKey
+  /** What the caller has asked for: on some databases a lock is kept as a lease. */
+  readonly noun: 'lease' | 'lock'
   readonly name: string
   readonly ttlMs: number
   readonly wait: Exclude<Wait, 'skip'>
@@ -45,8 +51,7 @@ export async function waitForLease<Tx>(shop: LeaseShop<Tx>, asked: LeaseAsked): 
 
 async function takeNow<Tx>(shop: LeaseShop<Tx>, asked: LeaseAsked): Promise<Grant> {
   const deadline = deadlineIn(nowaitAnswerMs)
-  const notAvailable = (options?: ErrorOptions): LockNotAvailableError =>
-    new LockNotAvailableError(`the lease ${asked.name} cannot be had at once`, options)
+  const refused = refusedOf(asked)
   try {
     const tried = await tryAcquire({
       ...acquisitionOf(shop, asked, deadline),
@@ -57,10 +62,14 @@ async function takeNow<Tx>(shop: LeaseShop<Tx>, asked: LeaseAsked): Promise<Gran
   } catch (error) {
     if (asked.signal?.aborted === true || error instanceof NoConnectionError) throw error
     throw error instanceof RetryableTransactionError || deadline.isPast()
-      ? notAvailable({ cause: error })
+      ? notAvailable(refused, error)
       : error
   }
-  throw notAvailable()
+  throw notAvailable(refused)
+}
+
+function refusedOf({ key, noun, wait }: LeaseAsked): Asked {
+  return { label: labelOf(noun, key), key, mode: 'exclusive', wait, began: performance.now() }
 }
 
 function acquisitionOf<Tx>(
@@ -82,6 +91,7 @@ function isGrant(tried: Grant | Busy): tried is Grant {
 async function takeInTurn<Tx>(shop: LeaseShop<Tx>, asked: LeaseAsked): Promise<Grant> {
   const timeoutMs = typeof asked.wait === 'object' ? asked.wait.timeoutMs : undefined
   const deadline = deadlineIn(timeoutMs)
+  const refused = refusedOf(asked)
   const attendance = shop.bell.attend(asked.name)
   let endTurn: (() => void) | undefined
   try {
@@ -89,11 +99,7 @@ async function takeInTurn<Tx>(shop: LeaseShop<Tx>, asked: LeaseAsked): Promise<G
     return await poll({ shop, asked, deadline, attendance })
   } catch (error) {
     if (asked.signal?.aborted === true || !deadline.isPast()) throw error
-    const isTold = error instanceof NoConnectionError || error instanceof RetryableTransactionError
-    const why = isTold ? ` (${error.message})` : ''
-    throw new LockTimeoutError(`the lease ${asked.name} did not come free in ${timeoutMs} ms${why}`, {
-      cause: error,
-    })
+    throw notInTime(refused, error)
   } finally {
     endTurn?.()
     attendance.leave()

@@ -1,3 +1,4 @@
+import { performance } from '../../core/clock.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { LockKey } from '../../core/key.ts'
 import { canonicalKey, isRawKey } from '../../core/key.ts'
@@ -85,6 +86,7 @@ function acquireLease<Tx>({
     const lease = await leases.take({
       key,
       name: lockName(key),
+      noun: 'lock',
       options: { ttlMs, wait, ...(signal && { signal }) },
     })
     const waitedMs = performance.now() - began

@@ -12,10 +12,11 @@ import {
   type JoinOptions,
   type WithLockOptions,
 } from './lock-options.ts'
-import { inCanonicalOrder, keyId, type NamedKey } from './named-key.ts'
+import { askedOf, inCanonicalOrder, keyId, type NamedKey } from './named-key.ts'
 import { waitDeadline, type NamedLocking, type Opening } from './opening.ts'
 import { NoAnswerError } from '../limit.ts'
 import { asTimeout } from '../open-session.ts'
+import { naming, notAvailable, type Asked } from '../refused.ts'
 import { endTurns, takeTurns, type Turns } from './turns.ts'
 import { checkPart } from '../transaction/join.ts'
 import type { TransactionOptions } from '../transaction/options.ts'
@@ -25,16 +26,19 @@ import { failWith, runOutermost, type Transactions } from '../transaction/transa
 
 export type LockedWork<Tx, T> = (tx: Tx, held: LockInTransaction) => Promise<T>
 
+/** What became of work that is not to wait for its lock: what it gave, or nothing, because another holds the lock. */
+export type Tried<T> = { readonly acquired: true; readonly value: T } | { readonly acquired: false }
+
 /** Named locks that last as long as a transaction. */
 export interface AdvisoryLocks<Tx> {
   /** Runs `work` in a transaction that holds the lock from before its first statement until after its end. */
   readonly withLock: <T>(key: LockKey, work: LockedWork<Tx, T>, options?: WithLockOptions) => Promise<T>
-  /** The same, unless another holds the lock: then the work is not run, and the result is null. */
+  /** The same, unless another holds the lock: then the work is not run, and `acquired` is false. */
   readonly tryLock: <T>(
     key: LockKey,
     work: LockedWork<Tx, T>,
     options?: Omit<WithLockOptions, 'wait'>,
-  ) => Promise<T | null>
+  ) => Promise<Tried<T>>
   /** The same with several locks, all or none of them, taken in an order that every caller shares. */
   readonly withLocks: <T>(
     keys: readonly LockKey[],
@@ -89,7 +93,7 @@ interface TryCall<Tx, T> {
 async function tryWith<Tx, T>(
   withLock: AdvisoryLocks<Tx>['withLock'],
   { key, work, options }: TryCall<Tx, T>,
-): Promise<T | null> {
+): Promise<Tried<T>> {
   if (options !== undefined && 'wait' in options)
     throw new LockUsageError('wait', 'tryLock never waits: use withLock')
   checkWork(work)
@@ -99,9 +103,9 @@ async function tryWith<Tx, T>(
     return work(tx, held)
   }
   try {
-    return await withLock(key, noted, { ...options, wait: 'nowait' })
+    return { acquired: true, value: await withLock(key, noted, { ...options, wait: 'nowait' }) }
   } catch (error) {
-    if (!isAtWork && error instanceof LockNotAvailableError) return null
+    if (!isAtWork && error instanceof LockNotAvailableError) return { acquired: false }
     throw error
   }
 }
@@ -173,6 +177,7 @@ function runLocked<Tx, T>(
     isGranted = granted
     if (granted && !holdsTurn) endTurns(turns)
   }
+  const asked = askedOf(names, lock)
   const opening: Opening = { locking, names, lock, deadline, onChange }
   const run = (): Promise<T> =>
     runOutermost({ port, scope, candidates, options, opening, work: (tx) => work(scope.find(tx), names) })
@@ -184,16 +189,18 @@ function runLocked<Tx, T>(
     },
     (error: unknown) => {
       endTurns(turns)
-      throw refusalOf(error, lock, isGranted)
+      throw refusalOf(error, asked, isGranted)
     },
   )
 }
 
-function refusalOf(error: unknown, { wait }: CheckedLock, isGranted: boolean): unknown {
+function refusalOf(thrown: unknown, asked: Asked, isGranted: boolean): unknown {
+  const error = typeof asked.wait === 'object' ? asTimeout(thrown) : thrown
+  if (isGranted) return error
   // where BEGIN is the lock, it has no word for not waiting but a deadline that is over
-  if (!isGranted && wait === 'nowait' && error instanceof LockTimeoutError && !isSilence(error))
-    return new LockNotAvailableError('the lock is held by another', { cause: error })
-  return typeof wait === 'object' ? asTimeout(error) : error
+  if (asked.wait === 'nowait' && error instanceof LockTimeoutError && !isSilence(error))
+    return notAvailable(asked, error)
+  return naming(error, asked)
 }
 
 /** Of a server that says nothing nobody knows whether the lock is held. */

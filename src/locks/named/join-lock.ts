@@ -1,14 +1,15 @@
+import { performance } from '../../core/clock.ts'
 import { LockUsageError, UnsupportedLockError } from '../../core/errors.ts'
 import type { Plan } from '../../core/plan.ts'
 import type { Receipt } from '../../core/receipt.ts'
 import type { Isolation } from '../../core/request.ts'
 import type { SavepointWatch } from '../../core/session.ts'
 import { unsupported } from '../../core/support.ts'
-import { LockContention } from '../contention.ts'
+import { LockContention, namingHeld } from '../contention.ts'
 import { isolationOf } from './default-isolation.ts'
 import { noteJoined, watchReturns } from './given-up.ts'
 import type { CheckedLock } from './lock-options.ts'
-import type { NamedKey } from './named-key.ts'
+import { askedOf, type NamedKey } from './named-key.ts'
 import {
   isWholeDatabase,
   sentFor,
@@ -32,7 +33,10 @@ export interface JoinCall {
 
 /** Takes a named lock in a transaction that is under way, until that ends. */
 export function joinLock(open: OpenTransaction<unknown>, call: JoinCall): Promise<Receipt> {
-  return partOf(open, () => oneAtATime(open, () => joinNow(open, call)))
+  const began = performance.now()
+  return partOf(open, () => oneAtATime(open, () => joinNow(open, call))).catch((error: unknown) => {
+    throw namingHeld(error, { ...askedOf([call.name], call.lock), dialect: open.dialect.name, began })
+  })
 }
 
 async function joinNow(open: OpenTransaction<unknown>, call: JoinCall): Promise<Receipt> {

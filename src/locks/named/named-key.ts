@@ -1,5 +1,8 @@
+import { performance } from '../../core/clock.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import { canonicalKey, isRawKey, type LockKey, type RawKey } from '../../core/key.ts'
+import { labelOf, type Asked } from '../refused.ts'
+import type { CheckedLock } from './lock-options.ts'
 
 /** A key beside the text that tells it from every other. */
 export interface NamedKey {
@@ -35,4 +38,12 @@ function rawId(key: RawKey): string {
   if (key.raw === 'int64') return `raw int64 ${key.value}`
   if (key.raw === 'int32-pair') return `raw int32-pair ${key.values.join(' ')}`
   return key.raw === 'hashtext' ? `raw hashtext ${key.text}` : `raw name ${key.name}`
+}
+
+/** What somebody asks for who wants all of these. */
+export function askedOf(names: readonly NamedKey[], { mode, wait }: CheckedLock): Asked {
+  const keys = names.map(({ key }) => key)
+  const [first] = keys
+  const key = keys.length === 1 && first !== undefined ? first : keys
+  return { label: labelOf('lock', ...keys), key, mode, wait, began: performance.now() }
 }

@@ -1,3 +1,4 @@
+import { performance } from '../../core/clock.ts'
 import { deadlineIn, type Deadline } from '../../core/deadline.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { Mutable } from '../../core/mutable.ts'

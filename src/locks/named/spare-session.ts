@@ -1,3 +1,4 @@
+import { clearTimeout, setTimeout } from '../../core/clock.ts'
 import type { Session, Sessions } from '../../core/session.ts'
 import { sessionEnd } from '../session-end.ts'
 

@@ -1,15 +1,25 @@
-import { checkDuration, onlyKnown } from '../../core/check-field.ts'
+import { dateMs, performance } from '../../core/clock.ts'
+import { checkPeriod, onlyKnown } from '../../core/check-field.ts'
 import { pause } from '../../core/deadline.ts'
 import { LockError, LockNotAvailableError, LockTimeoutError, LockUsageError } from '../../core/errors.ts'
 import type { LockKey } from '../../core/key.ts'
 import { warn } from '../handle.ts'
 import type { LeaseOptions } from '../lease/options.ts'
 import type { Lease } from '../lease/lease.ts'
+import { nextDueOf, type NextDue, type Schedule } from './schedule.ts'
 
-/** How a job runs that every node starts and one of them does. */
-export interface SingletonOptions {
+/** A job that is due some time after it last was. */
+export interface Periodic {
   /** The time from the start of one run to the start of the next, by the server's clock, whoever runs it. */
   readonly everyMs: number
+}
+
+type Never<T> = { readonly [Key in keyof T]?: never }
+
+/** How a job runs that every node starts and one of them does: after a period, or at a time of day. */
+export type SingletonOptions = SingletonTerms & ((Periodic & Never<Schedule>) | (Schedule & Never<Periodic>))
+
+export interface SingletonTerms {
   /** How long another node waits for one that died in the middle of a run. @default 30_000 */
   readonly ttlMs?: number
   /** Ends it; a run that is under way is waited for, and told by its own signal. */
@@ -24,6 +34,8 @@ export interface SingletonRun {
   readonly lease: Lease
   /** Aborts when the run is to stop: because it was told to, or because another node may run the job by now. */
   readonly signal: AbortSignal
+  /** When it was due, where the job has a time of day. */
+  readonly due?: Date
 }
 
 export type SingletonWork = (run: SingletonRun) => Promise<unknown>
@@ -41,30 +53,68 @@ export async function runSingleton(
   { name, work }: { readonly name: LockKey; readonly work: SingletonWork },
   options: SingletonOptions,
 ): Promise<void> {
-  const { everyMs, signal, ttlMs, onError = warnOf(name) } = checkSingleton(options)
-  const terms: LeaseOptions = {
-    wait: 'nowait',
-    holdAtLeastMs: everyMs,
-    ...(ttlMs !== undefined && { ttlMs }),
+  const { when, signal, ttlMs, onError = warnOf(name) } = checkSingleton(options)
+  const attempt: Attempt = (holdAtLeastMs, due) => {
+    const terms = { wait: 'nowait', holdAtLeastMs, ...(ttlMs !== undefined && { ttlMs }) } as const
+    return runOnce(() => takeLease(name, terms), work, { signal, onError, due })
   }
-  while (signal?.aborted !== true) {
+  await (typeof when === 'number' ? runEvery(when, attempt, signal) : runWhenDue(when, attempt, signal))
+}
+
+/** Runs the job if nobody else does or has done so. Says whether this node had its turn. */
+type Attempt = (holdAtLeastMs: number, due?: Date) => Promise<boolean>
+
+async function runEvery(everyMs: number, attempt: Attempt, signal: AbortSignal | undefined): Promise<void> {
+  while (!isAborted(signal)) {
     const began = performance.now()
-    const hasRun = await runOnce(() => takeLease(name, terms), work, { signal, onError })
+    const hasRun = await attempt(everyMs)
     const restMs = hasRun ? everyMs - (performance.now() - began) : lookAgainMs(everyMs)
-    await pause(Math.max(1, restMs), undefined, signal).catch(() => {})
+    await rest(restMs, signal)
   }
+}
+
+/**
+ * The lease stays taken for half of the time to the next run, and a node asks for it for a quarter of it: by then it has
+ * replaced one that died, and none whose clock is wrong by less than that runs the job again.
+ */
+async function runWhenDue(
+  nextDue: NextDue,
+  attempt: Attempt,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  let due = nextDue(dateMs())
+  for (;;) {
+    // bit by bit: a machine may sleep, and its clock may be set
+    while (!isAborted(signal) && dateMs() < due) await rest(Math.min(60_000, due - dateMs()), signal)
+    if (isAborted(signal)) return
+    const gapMs = nextDue(due) - due
+    while (!isAborted(signal) && dateMs() < due + gapMs / 4) {
+      if (await attempt(Math.ceil(gapMs / 2), new Date(due))) break
+      await rest(lookAgainMs(gapMs), signal)
+    }
+    due = nextDue(Math.max(due, dateMs()))
+  }
+}
+
+function rest(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return pause(Math.max(1, ms), undefined, signal).catch(() => {})
+}
+
+function isAborted(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true
 }
 
 interface RunTerms {
   readonly signal: AbortSignal | undefined
   readonly onError: (error: unknown) => void
+  readonly due: Date | undefined
 }
 
 /** Says whether this node had its turn, whatever became of the run. */
 async function runOnce(
   take: () => Promise<Lease>,
   work: SingletonWork,
-  { signal, onError }: RunTerms,
+  { signal, onError, due }: RunTerms,
 ): Promise<boolean> {
   let lease: Lease
   try {
@@ -78,7 +128,7 @@ async function runOnce(
   }
   const stop = signal === undefined ? lease.signal : AbortSignal.any([signal, lease.signal])
   try {
-    await work({ lease, signal: stop })
+    await work({ lease, signal: stop, ...(due && { due }) })
   } catch (error) {
     onError(error)
   } finally {
@@ -93,11 +143,27 @@ function lookAgainMs(everyMs: number): number {
   return ms * (0.5 + Math.random() / 2)
 }
 
-function checkSingleton(options: SingletonOptions): SingletonOptions {
-  onlyKnown(options, ['everyMs', 'ttlMs', 'signal', 'onError'])
-  if (options.signal !== undefined && !(options.signal instanceof AbortSignal))
+interface Checked extends SingletonTerms {
+  /** The period, or what tells the times. */
+  readonly when: number | NextDue
+}
+
+function checkSingleton(options: SingletonOptions): Checked {
+  onlyKnown(options, ['everyMs', 'at', 'timeZone', 'days', 'ttlMs', 'signal', 'onError'])
+  const { everyMs, at, timeZone, days, ...terms } = options
+  if (terms.signal !== undefined && !(terms.signal instanceof AbortSignal))
     throw new LockUsageError('signal', 'is not an AbortSignal')
-  return { ...options, everyMs: checkDuration('everyMs', options.everyMs) }
+  if (at === undefined) {
+    if (timeZone !== undefined || days !== undefined)
+      throw new LockUsageError('at', 'is missing: a time of day')
+    return { ...terms, when: checkPeriod('everyMs', everyMs) }
+  }
+  if (everyMs !== undefined)
+    throw new LockUsageError('everyMs', 'is given with `at`: a job has a period or a time')
+  return {
+    ...terms,
+    when: nextDueOf({ at, ...(timeZone !== undefined && { timeZone }), ...(days && { days }) }),
+  }
 }
 
 function warnOf(name: LockKey): (error: unknown) => void {

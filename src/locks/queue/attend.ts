@@ -1,3 +1,4 @@
+import { clearTimeout, setTimeout } from '../../core/clock.ts'
 import { backoffMs } from '../../core/backoff.ts'
 import { LockLostError } from '../../core/errors.ts'
 import { untilAborted } from '../abort.ts'

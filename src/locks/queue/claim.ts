@@ -1,3 +1,4 @@
+import { performance } from '../../core/clock.ts'
 import { randomUUID } from 'node:crypto'
 
 import { backoffMs } from '../../core/backoff.ts'

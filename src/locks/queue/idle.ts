@@ -1,3 +1,4 @@
+import { clearTimeout, setTimeout } from '../../core/clock.ts'
 import { backoffMs } from '../../core/backoff.ts'
 
 /** The pauses of somebody who looks for work and finds none. */

@@ -1,5 +1,5 @@
+import { delay } from '../../core/clock.ts'
 import { setMaxListeners } from 'node:events'
-import { setTimeout as delay } from 'node:timers/promises'
 
 import { LockUsageError } from '../../core/errors.ts'
 import { untilAborted } from '../abort.ts'

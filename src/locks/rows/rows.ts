@@ -1,11 +1,13 @@
+import { performance } from '../../core/clock.ts'
 import { LockNotAvailableError, LockUsageError } from '../../core/errors.ts'
 import type { Plan } from '../../core/plan.ts'
 import type { Receipt } from '../../core/receipt.ts'
-import type { RowRequest } from '../../core/request.ts'
+import type { RowRequest, TableName } from '../../core/request.ts'
 import type { Row, Statement } from '../../core/statement.ts'
-import { LockContention } from '../contention.ts'
+import { LockContention, namingHeld } from '../contention.ts'
 import type { Needs } from '../needs.ts'
 import type { OpenTransaction } from '../port.ts'
+import { labelOfRows, type Asked } from '../refused.ts'
 import { beforeItsEnd } from '../transaction/before-its-end.ts'
 import { lockInTime, oneAtATime } from '../transaction/one-at-a-time.ts'
 import { partOf } from '../transaction/part.ts'
@@ -36,6 +38,8 @@ export interface LockingRead {
 
 /** What a lock call needs besides the transaction. */
 export interface RowCall {
+  /** Where it is known. */
+  readonly table?: TableName | undefined
   readonly plan: Plan
   readonly read: LockingRead
   readonly options: RowOptions
@@ -44,7 +48,19 @@ export interface RowCall {
 
 /** Locks the rows of a query until the transaction ends, and reads them as they are once the lock is there. */
 export function lockRows(open: OpenTransaction<unknown>, call: RowCall): Promise<LockedRows<Row>> {
-  return partOf(open, () => lockNow(open, call))
+  const began = performance.now()
+  return partOf(open, () => lockNow(open, call)).catch((error: unknown) => {
+    throw namingHeld(error, askedOf(open, call, began))
+  })
+}
+
+function askedOf({ dialect }: OpenTransaction<unknown>, call: RowCall, began: number): Asked {
+  const {
+    table,
+    options: { mode = 'exclusive', wait },
+  } = call
+  const asked = { label: labelOfRows(table), mode, wait, dialect: dialect.name, began }
+  return table === undefined ? asked : { ...asked, table }
 }
 
 async function lockNow(open: OpenTransaction<unknown>, call: RowCall): Promise<LockedRows<Row>> {

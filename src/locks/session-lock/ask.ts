@@ -1,5 +1,5 @@
 import type { Deadline } from '../../core/deadline.ts'
-import { LockNotAvailableError, LockTimeoutError, LockUsageError } from '../../core/errors.ts'
+import { LockUsageError, type LockNotAvailableError, type LockTimeoutError } from '../../core/errors.ts'
 import { graceMs } from '../../core/grace.ts'
 import type { Plan } from '../../core/plan.ts'
 import type { Holder } from './holder.ts'
@@ -7,6 +7,7 @@ import type { LockName } from './holder-names.ts'
 import type { HolderSet } from './holder-set.ts'
 import type { LimitTerms } from '../limit.ts'
 import { noConnection } from '../open-session.ts'
+import { notAvailable, notInTime, type Asked } from '../refused.ts'
 import type { SessionRequest } from './options.ts'
 
 /** What somebody wants, and until when. */
@@ -15,6 +16,8 @@ export interface Ask {
   readonly name: LockName
   /** As people call it. */
   readonly label: string
+  /** When, on the monotonic clock. */
+  readonly began: number
   readonly deadline: Deadline
   readonly signal: AbortSignal | undefined
   /** Told when the lock is lost that was granted. */
@@ -50,22 +53,25 @@ export function answerLimit({ deadline, signal }: Ask): LimitTerms {
   return { signal, ms: deadline.remainingMs() + graceMs }
 }
 
-export function busy({ label }: Ask): LockNotAvailableError {
-  return new LockNotAvailableError(`${label} is held by another`)
+export function askedOf({ label, began, request: { key, mode, wait } }: Ask): Asked {
+  return { label, key, mode, wait, began }
 }
 
-export function timedOut({ label, request: { wait } }: Ask, cause?: unknown): LockTimeoutError {
-  const limitMs = typeof wait === 'object' ? wait.timeoutMs : undefined
-  const during = limitMs === undefined ? "the server's own limit" : `${limitMs} ms`
-  return new LockTimeoutError(`${label} did not come free in ${during}`, cause === undefined ? {} : { cause })
+export function busy(ask: Ask): LockNotAvailableError {
+  return notAvailable(askedOf(ask))
+}
+
+export function timedOut(ask: Ask, cause?: unknown): LockTimeoutError {
+  return notInTime(askedOf(ask), cause)
 }
 
 /** The pool gave nothing, and why that may be. */
-export function outOfConnections({ holders }: Ground, { label, request }: Ask, patienceMs: number): Error {
+export function outOfConnections({ holders }: Ground, ask: Ask, patienceMs: number): Error {
   const { locks, holding, waiting } = holders.census()
   const text =
-    `${noConnection(`for ${label}`, Math.round(patienceMs))}: ${locks} session locks of this process hold ` +
+    `${noConnection(`for the ${ask.label}`, Math.round(patienceMs))}: ${locks} session locks of this process hold ` +
     `${holding} connections, on ${waiting} more a lock is waited for, and the rest is in use elsewhere. ` +
     'Give the pool more connections, or give them back sooner'
-  return typeof request.wait === 'object' ? new LockTimeoutError(text) : new LockUsageError('pool', text)
+  const error = new LockUsageError('pool', text)
+  return typeof ask.request.wait === 'object' ? timedOut(ask, error) : error
 }

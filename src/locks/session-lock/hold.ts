@@ -54,7 +54,7 @@ export function heldOf(
   return createHandle(
     { key, receipt, signal },
     {
-      name: ask.label,
+      name: `the ${ask.label}`,
       signal,
       releaseWithinMs,
       release: () => release(ask, hold, grant),

@@ -19,12 +19,3 @@ export function lockName(key: LockKey): LockName {
       return { text: `name ${key.name}`, isAlone: true }
   }
 }
-
-/** The lock as people call it in an error or a warning. */
-export function describeKey(key: LockKey): string {
-  return `the lock ${JSON.stringify(key, bigintsAsText)}`
-}
-
-function bigintsAsText(_: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? `${value}n` : value
-}

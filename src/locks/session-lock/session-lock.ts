@@ -1,3 +1,4 @@
+import { clearTimeout, performance, setTimeout } from '../../core/clock.ts'
 import { deadlineIn } from '../../core/deadline.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { LockKey } from '../../core/key.ts'
@@ -9,9 +10,10 @@ import { warn } from '../handle.ts'
 import { createHolderSet } from './holder-set.ts'
 import { takeTurn } from '../lane.ts'
 import type { Port, Server } from '../port.ts'
-import { timedOut, type Ask, type Grant, type Ground } from './ask.ts'
+import { labelOf, naming } from '../refused.ts'
+import { askedOf, timedOut, type Ask, type Grant, type Ground } from './ask.ts'
 import { createHold, heldOf, type Held, type Hold } from './hold.ts'
-import { describeKey, lockName } from './name.ts'
+import { lockName } from './name.ts'
 import { checkAcquire, usualLimits, type AcquireOptions, type SessionLockLimits } from './options.ts'
 import { obtain } from './wait.ts'
 
@@ -46,19 +48,18 @@ export function createSessionLocks<Tx>(source: SessionLocksPort<Tx>): SessionLoc
   }
   return {
     acquire: async (key, options = {}) => {
-      const hold = createHold(describeKey(key), onEnd)
+      const hold = createHold(`the ${labelOf('lock', key)}`, onEnd)
       const ask = askOf(key, options, hold)
       ask.signal?.throwIfAborted()
       if (count >= limits.maxLocks) throw tooMany(limits)
       count += 1
-      const began = performance.now()
       try {
         const grant = await obtainInTurn(ground, ask, { lane, warnAfterMs: limits.warnAfterMs })
         hold.signal.throwIfAborted()
-        return heldOf(ask, { hold, grant }, { ...limits, waitedMs: performance.now() - began })
+        return heldOf(ask, { hold, grant }, { ...limits, waitedMs: performance.now() - ask.began })
       } catch (error) {
         hold.end()
-        throw error
+        throw naming(error, askedOf(ask))
       }
     },
   }
@@ -70,7 +71,8 @@ function askOf(key: LockKey, options: AcquireOptions, { lose }: Hold): Ask {
   return {
     request,
     name: lockName(key),
-    label: describeKey(key),
+    label: labelOf('lock', key),
+    began: performance.now(),
     deadline: deadlineIn(typeof wait === 'object' ? wait.timeoutMs : undefined),
     signal: options.signal,
     lose,
@@ -130,7 +132,7 @@ async function obtainInTurn(
 function warnOfItself({ holders }: Ground, { name, label }: Ask): void {
   if (holders.modeOf(name) === undefined) return
   warn(
-    `${label} is waited for by the process that holds it: a chain of calls that asks twice for one lock never gets it`,
+    `the ${label} is waited for by the process that holds it: a chain of calls that asks twice for one lock never gets it`,
   )
 }
 

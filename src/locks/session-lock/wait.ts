@@ -67,7 +67,7 @@ async function reserveAny(ground: Ground, ask: Ask): Promise<Holder> {
     await patiently(Promise.race([holders.grow(), change.came]), {
       signal: ask.signal,
       patienceMs: patience.remainingMs(),
-      purpose: `for ${ask.label}`,
+      purpose: `for the ${ask.label}`,
       tooLate: () => outOfConnections(ground, ask, limitMs),
       leave: () => {},
     }).finally(change.stop)

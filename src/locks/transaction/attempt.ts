@@ -44,13 +44,14 @@ async function inTurn<Tx, T>(lane: string, job: Job<Tx, T>, deadline: Deadline):
 async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T> {
   const session = await openSession(job.port, patienceOf(job))
   const ending = sessionEnd(session)
+  let result: T
   try {
     const server = job.port.server(session)
     const { dialect, version } =
       server instanceof Promise ? await within(beginLimit(job), server, ending.doubt) : server
     const open = openTransaction<Tx>({ dialect, version, session, ending }, job.options, deadline)
     try {
-      return await transact(open, job)
+      result = await transact(open, job)
     } finally {
       if (open.atEnd.length > 0) await releaseAtEnd(open, ending)
     }
@@ -62,6 +63,9 @@ async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T>
     const ended = ending.end()
     if (ended !== undefined) await ended
   }
+  const wanted = session.whenStored?.()
+  if (wanted !== undefined) await wanted
+  return result
 }
 
 function transact<Tx, T>(open: OpenTransaction<Tx>, job: Job<Tx, T>): Promise<T> {
@@ -140,13 +144,11 @@ function runWork<Tx, T>(open: OpenTransaction<Tx>, job: Job<Tx, T>, begun: Begun
 
 function startWork<Tx, T>(open: OpenTransaction<Tx>, job: Job<Tx, T>): Promise<T> {
   const { begun, session } = open
+  const { tx, around } = session
+  const work = (): Promise<T> => (around === undefined ? job.work(tx) : around(() => job.work(tx)))
   open.isAtWork = true
-  if (begun === undefined) return job.work(session.tx)
-  const working = unlessRefused(
-    begun,
-    () => job.work(session.tx),
-    () => untilIdleInTime(open, job),
-  )
+  if (begun === undefined) return work()
+  const working = unlessRefused(begun, work, () => untilIdleInTime(open, job))
   // the work waits for the beginning only by its own first statement
   const unlessSilent = inTime(open, job, begun).then(
     () => working,

@@ -1,3 +1,4 @@
+import { performance } from '../../core/clock.ts'
 import type { Mutable } from '../../core/mutable.ts'
 import type { TransactionStart } from '../../core/session.ts'
 import type { Row, SqlStatement } from '../../core/statement.ts'

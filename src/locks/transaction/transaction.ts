@@ -2,7 +2,8 @@ import { backoffMs } from '../../core/backoff.ts'
 import { checkWork } from '../../core/check-field.ts'
 import { deadlineIn, pause, type Deadline } from '../../core/deadline.ts'
 import { isRetryable, type ErrorKind } from '../../core/error-kind.ts'
-import { CommitOutcomeUnknownError, LockUsageError } from '../../core/errors.ts'
+import { CommitOutcomeUnknownError, LockUsageError, RetryableTransactionError } from '../../core/errors.ts'
+import type { Sessions } from '../../core/session.ts'
 import type { Dialect } from '../../dialects/dialect.ts'
 import { attempt } from './attempt.ts'
 import { RolledBackError } from './commit.ts'
@@ -52,7 +53,14 @@ export function runOutermost<Tx, T>(call: Job<Tx, T>): Promise<T> {
   if (signal?.aborted === true) return failWith(signal.reason)
   const deadline = deadlineIn(budgetMs)
   const job = budgetMs === undefined ? call : { ...call, budget: deadline }
-  return attempt(job).catch((error: unknown) => runAgain(job, error, deadline).catch(throwSpent))
+  const failed = (error: unknown): never => throwSpent(coded(error, call.port.sessions))
+  return attempt(job).catch((error: unknown) => runAgain(job, error, deadline).catch(failed))
+}
+
+/** With the code that existing `catch` blocks around such a client look for. */
+function coded(error: unknown, { retryableCode }: Pick<Sessions, 'retryableCode'>): unknown {
+  if (retryableCode === undefined || !(error instanceof RetryableTransactionError)) return error
+  return Object.assign(error, { code: retryableCode })
 }
 
 async function runAgain<Tx, T>(job: Job<Tx, T>, reason: unknown, deadline: Deadline): Promise<T> {

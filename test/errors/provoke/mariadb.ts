@@ -1,7 +1,7 @@
 import type { Provocations } from '../scenario.ts'
 import { errorOf } from '../stage.ts'
 import { crossedNames, protocolScenarios } from './mysql-protocol.ts'
-import { meets, tables } from './mysql-stage.ts'
+import { meets, ofConnector, tables } from './mysql-stage.ts'
 import { sql } from './sql.ts'
 
 const onlyMysql = 'only MySQL has it'
@@ -44,6 +44,7 @@ const mariadb: Provocations = {
     },
   ],
   notProvoked: {
+    ...ofConnector,
     '3058': onlyMysql,
     '3572': onlyMysql,
     '3024': onlyMysql,

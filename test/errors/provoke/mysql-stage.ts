@@ -61,3 +61,15 @@ export const tables: Pick<Provocations, 'setUp' | 'reset' | 'mark' | 'marks'> = 
   mark: (name) => sql('insert into marks values (?)', name),
   marks: sql('select name from marks'),
 }
+
+const connectors = "of MariaDB's connector, which has a test of its own"
+
+export const ofConnector: Provocations['notProvoked'] = {
+  '45004': connectors,
+  '45009': connectors,
+  '45011': connectors,
+  '45012': connectors,
+  '45013': connectors,
+  '45026': connectors,
+  '45042': connectors,
+}

@@ -1,6 +1,6 @@
 import type { Provocations } from '../scenario.ts'
 import { crossedNames, protocolScenarios } from './mysql-protocol.ts'
-import { connection, meets, tables } from './mysql-stage.ts'
+import { connection, meets, ofConnector, tables } from './mysql-stage.ts'
 
 const onlyMariadb = 'only MariaDB has it'
 const cluster = 'Group Replication only, which takes several servers'
@@ -37,6 +37,7 @@ const mysql: Provocations = {
     },
   ],
   notProvoked: {
+    ...ofConnector,
     '1213 / GET_LOCK': onlyMariadb,
     '1020': onlyMariadb,
     '1969': onlyMariadb,

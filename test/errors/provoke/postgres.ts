@@ -145,6 +145,10 @@ const postgres: Provocations = {
   marks: sql('select name from marks'),
   scenarios,
   notProvoked: {
+    CONNECTION_CLOSED: 'of postgres.js: test/adapters/postgres-js.test.ts provokes it',
+    CONNECTION_DESTROYED: 'of postgres.js: test/adapters/postgres-js.test.ts provokes it',
+    CONNECTION_ENDED: 'of postgres.js: test/adapters/postgres-js.test.ts provokes it',
+    CONNECT_TIMEOUT: 'of postgres.js: test/adapters/postgres-js.test.ts provokes it',
     '40003': elsewhere,
     '08000': elsewhere,
     '08001': elsewhere,

@@ -9,6 +9,10 @@ import { sqlStore } from '../sql-store.ts'
 const passing =
   /^(timestamp|rand_seed\d|last_insert_id|insert_id|identity|pseudo_thread_id|error_count|warning_count|last_gtid|statement_id|in_transaction)$/
 
+export function isPassing(variable: unknown): boolean {
+  return passing.test(String(variable))
+}
+
 export const driver: Driver<mysql.PoolConnection> = {
   hasProcesses: true,
   controls: { change: 'in-transaction', add: 'in-transaction' },
@@ -36,7 +40,7 @@ export const driver: Driver<mysql.PoolConnection> = {
       locks: createLocks(pool),
       sessionId: (tx) => String(tx.threadId),
       settings: async () =>
-        (await run(pool, 'SHOW SESSION VARIABLES')).filter((row) => !passing.test(String(row.Variable_name))),
+        (await run(pool, 'SHOW SESSION VARIABLES')).filter((row) => !isPassing(row.Variable_name)),
       tune: async () =>
         void (await run(pool, 'SET SESSION innodb_lock_wait_timeout = 33, SESSION lock_wait_timeout = 44')),
       close: () => pool.end(),

@@ -1,0 +1,81 @@
+import { UnsentCommit, type Session, type TransactionStart } from '../../core/session.ts'
+import type { Row, SqlStatement } from '../../core/statement.ts'
+import type { Line } from './line.ts'
+import { checkAutocommit } from './server-status.ts'
+import { sqlOnly } from '../statement-kind.ts'
+import { hasEnded, mannerOf } from '../transaction-body.ts'
+import {
+  accessWords,
+  headTexts,
+  isolationWords,
+  sendInTurn,
+  undoneOnError,
+  withoutMode,
+} from '../transaction-start.ts'
+
+/** What a session does by statements, whichever driver sends them. */
+type Statements = Pick<Session, 'run' | 'begin' | 'commit' | 'rollback' | 'stored'>
+
+export function statementsOn<Command extends object>(line: Line<Command>, isLent: () => boolean): Statements {
+  const { body, wire } = line
+  const undo = async (): Promise<void> => {
+    body.giveUp()
+    line.drop(hasEnded())
+    if (body.asksBeforeRollback) await line.ask()
+    await line.send('ROLLBACK', 'free')
+    body.over()
+  }
+  return {
+    run: async (statement) => {
+      if (!isLent()) throw hasEnded()
+      return runOn(line, sqlOnly(statement))
+    },
+    begin: async (start = {}) => {
+      const [texts, head] = [beginTexts(start), headTexts(start)]
+      const begin = async (): Promise<unknown> => {
+        checkAutocommit(wire.statusOf(await sendInTurn(texts, (text) => line.send(text, 'free'))))
+        line.begin()
+        return sendInTurn(head, (text) => line.send(wire.reading(text, []), 'free'))
+      }
+      return rowsOf(await undoneOnError(begin, undo))
+    },
+    commit: async () => {
+      body.close()
+      // behind all that the work has started: a deadlock leaves a connection on which every COMMIT succeeds
+      try {
+        await line.send('COMMIT', 'commit')
+      } catch (error) {
+        throw wire.isUnsent(error) ? new UnsentCommit(error) : error
+      }
+      body.over()
+    },
+    rollback: undo,
+    stored: () => body.stored,
+  }
+}
+
+async function runOn<Command extends object>(
+  line: Line<Command>,
+  statement: SqlStatement,
+): Promise<readonly Row[]> {
+  const { sql, params } = statement
+  const manner = mannerOf(statement)
+  // A SELECT stores nothing, so the look whether there is a transaction may come after it: one that is repeated while
+  // others hold the rows is not looked after each time.
+  const answer = await line.send(line.wire.reading(sql, params), manner)
+  if (manner === 'read' && line.body.isInDoubt) await line.confirm()
+  checkAutocommit(line.wire.statusOf(answer))
+  return rowsOf(answer)
+}
+
+function rowsOf(answer: unknown): readonly Row[] {
+  return Array.isArray(answer) ? (answer as readonly Row[]) : []
+}
+
+/** The level is that of the next transaction only; START TRANSACTION itself has no word for it. */
+export function beginTexts(start: TransactionStart): readonly string[] {
+  withoutMode(start)
+  const level = isolationWords(start)
+  const begin = ['START TRANSACTION', ...accessWords(start)].join(' ')
+  return level.length === 0 ? [begin] : [['SET TRANSACTION', ...level].join(' '), begin]
+}

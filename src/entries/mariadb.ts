@@ -1,0 +1,29 @@
+import { sessions, type MariadbConnection, type MariadbPool } from '../adapters/mariadb/sessions.ts'
+import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
+
+export {
+  sessions,
+  type MariadbConnection,
+  type MariadbPool,
+  type MariadbQuery,
+} from '../adapters/mariadb/sessions.ts'
+export { withTxRetry, type Locks, type LocksOptions, type RowOptionsOf, type WaitOf } from '../locks.ts'
+export { queue } from '../locks/queue/queue.ts'
+export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
+export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
+export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
+
+/** What the driver reaches. */
+const dialects: readonly ('mariadb' | 'mysql')[] = ['mariadb', 'mysql']
+
+/**
+ * Locks on the MariaDB or MySQL server that a pool of `mariadb` reaches; the server says which of the two it is, unless
+ * it is told. The work receives one of the pool's connections.
+ */
+export function createLocks<
+  Connection extends MariadbConnection,
+  Dialect extends 'mariadb' | 'mysql' = 'mariadb' | 'mysql',
+>(pool: MariadbPool<Connection>, options?: LocksOptions<Dialect>): Locks<Connection, Dialect> {
+  // the type is narrower only when the dialect is told, and then the list is not used
+  return joinLocks(sessions(pool), dialects as readonly Dialect[], options)
+}

@@ -1,0 +1,94 @@
+import { mustBeClean, type EntityMeta, type Manager } from '../adapters/mikro-orm/manager.ts'
+import {
+  sessionsOf,
+  type MikroOrmInstance,
+  type MikroOrmSessionOptions,
+} from '../adapters/mikro-orm/sessions.ts'
+import { LockUsageError } from '../core/errors.ts'
+import type { Row } from '../core/statement.ts'
+import type { LocksOptions, RowOptionsOf, SharedLocks } from '../locks.ts'
+import { isTarget, type RowQuery } from '../locks/rows/query.ts'
+import type { LockedRows } from '../locks/rows/rows.ts'
+import { joinOrm, type OrmSelect } from '../orm-locks.ts'
+
+export type {
+  MikroOrmInstance,
+  MikroOrmManager,
+  MikroOrmSessionOptions,
+} from '../adapters/mikro-orm/sessions.ts'
+export { withTxRetry, type RowOptionsOf, type WaitOf } from '../locks.ts'
+export { queue } from '../locks/queue/queue.ts'
+export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
+export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
+export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
+
+/** A class of entities, or a schema of one. */
+export type MikroOrmEntity<E> = (abstract new (...args: never[]) => E) | { readonly '~entity': E }
+
+/** What is used of a `QueryBuilder` that gives entities of type `E`. */
+export interface MikroOrmSelect<E> {
+  getResultList(): Promise<E[]>
+  getFormattedQuery(): string
+}
+
+/** Locks through MikroORM: the work receives an `EntityManager` of its own, which is flushed before COMMIT. */
+export interface MikroOrmLocks<Em> extends SharedLocks<Em> {
+  /** Locks the rows until the transaction ends, and gives them as entities, as they are once they are locked. */
+  readonly rows: {
+    <E extends object>(
+      tx: Em,
+      entity: MikroOrmEntity<E>,
+      where: object,
+      options?: RowOptionsOf<'postgres'>,
+    ): Promise<LockedRows<E>>
+    <E>(tx: Em, query: MikroOrmSelect<E>, options?: RowOptionsOf<'postgres'>): Promise<LockedRows<E>>
+    <R extends object = Row>(
+      tx: Em,
+      query: RowQuery,
+      options?: RowOptionsOf<'postgres'>,
+    ): Promise<LockedRows<R>>
+  }
+}
+
+export interface MikroOrmLocksOptions extends LocksOptions<'postgres'>, MikroOrmSessionOptions {}
+
+/** Locks on the PostgreSQL server that MikroORM reaches. */
+export function createLocks<O extends MikroOrmInstance>(
+  orm: O,
+  options?: MikroOrmLocksOptions,
+): MikroOrmLocks<O['em']> {
+  const way = { dialects: ['postgres'] as const, sessions: sessionsOf(orm, options), selectOf }
+  const locks = joinOrm(way, options)
+  const rows = async (tx: object, query: unknown, ...rest: readonly unknown[]): Promise<LockedRows<Row>> => {
+    if (isSelect(query) || isRowQuery(query)) return locks.rows(tx, query, rest[0] as object | undefined)
+    const em = tx as Manager
+    if (typeof em.createQueryBuilder !== 'function') throw new LockUsageError('tx', 'is no EntityManager')
+    const [where = {}, lock] = rest
+    return locks.rows(tx, em.createQueryBuilder(query).where(where), lock as object | undefined)
+  }
+  return { ...locks, rows } as unknown as MikroOrmLocks<O['em']>
+}
+
+function isSelect(query: unknown): query is MikroOrmSelect<Row> & MikroOrmBuilder {
+  return typeof query === 'object' && query !== null && 'getResultList' in query
+}
+
+function isRowQuery(query: unknown): query is RowQuery {
+  return typeof query === 'object' && query !== null && (isTarget(query) || 'sql' in query)
+}
+
+/** What is used besides. */
+interface MikroOrmBuilder {
+  readonly em?: Manager
+  readonly mainAlias?: { readonly meta?: EntityMeta }
+  setFlushMode(mode: 'commit'): unknown
+}
+
+function selectOf(query: unknown): OrmSelect | undefined {
+  if (!isSelect(query)) return undefined
+  // what is not stored yet must not be stored by the SELECT that locks, before anything is locked
+  query.setFlushMode('commit')
+  const { em, mainAlias } = query
+  if (em !== undefined && mainAlias?.meta !== undefined) mustBeClean(em, mainAlias.meta)
+  return { sql: query.getFormattedQuery(), params: [], run: () => query.getResultList() }
+}

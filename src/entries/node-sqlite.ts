@@ -1,0 +1,27 @@
+import { sessions, type NodeSqliteDatabase } from '../adapters/node-sqlite/sessions.ts'
+import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
+
+export {
+  sessions,
+  type NodeSqliteDatabase,
+  type NodeSqliteStatement,
+} from '../adapters/node-sqlite/sessions.ts'
+export { withTxRetry, type Locks, type LocksOptions, type RowOptionsOf, type WaitOf } from '../locks.ts'
+export { queue } from '../locks/queue/queue.ts'
+export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
+export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
+export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
+
+/**
+ * Locks on an SQLite database through Node's own `node:sqlite`. The work receives a view of the handle, which is refused
+ * after the transaction's end.
+ *
+ * A function opens a handle for each transaction; a handle is shared by one transaction after another, and by whatever
+ * the application runs on it meanwhile, so prefer the function.
+ */
+export function createLocks<Database extends NodeSqliteDatabase>(
+  source: Database | (() => Database),
+  options?: LocksOptions<'sqlite'>,
+): Locks<Database, 'sqlite'> {
+  return joinLocks(sessions(source), ['sqlite'], options)
+}

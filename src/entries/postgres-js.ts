@@ -1,0 +1,26 @@
+import type { PostgresJsSql } from '../adapters/postgres-js/driver.ts'
+import { sessions } from '../adapters/postgres-js/sessions.ts'
+import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
+
+export { sessions } from '../adapters/postgres-js/sessions.ts'
+export type { PostgresJsOptions, PostgresJsSql, UnsafeOptions } from '../adapters/postgres-js/driver.ts'
+export { withTxRetry, type Locks, type LocksOptions, type RowOptionsOf, type WaitOf } from '../locks.ts'
+export { queue } from '../locks/queue/queue.ts'
+export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
+export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
+export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
+
+/** What `begin` of postgres.js gives to its function. */
+export type TransactionOf<S> = S extends {
+  begin(options: string, work: (sql: infer Tx) => never): unknown
+}
+  ? Tx
+  : never
+
+/** Locks on the PostgreSQL server that postgres.js reaches. The work receives what `sql.begin` would give it. */
+export function createLocks<S extends PostgresJsSql>(
+  sql: S,
+  options?: LocksOptions<'postgres'>,
+): Locks<TransactionOf<S>, 'postgres'> {
+  return joinLocks(sessions(sql), ['postgres'], options) as unknown as Locks<TransactionOf<S>, 'postgres'>
+}

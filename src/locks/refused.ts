@@ -1,0 +1,99 @@
+import { performance } from '../core/clock.ts'
+import {
+  LockNotAvailableError,
+  LockTimeoutError,
+  LockUsageError,
+  RetryableTransactionError,
+  type RefusedLock,
+} from '../core/errors.ts'
+import type { LockKey } from '../core/key.ts'
+import type { LockMode, TableName, Wait } from '../core/request.ts'
+import { NoAnswerError } from './limit.ts'
+
+/** A lock that a call asked for, and since when it waits. */
+export interface Asked {
+  /** As in `lock ["report",7]`. */
+  readonly label: string
+  readonly key?: LockKey | readonly LockKey[]
+  readonly table?: TableName
+  readonly mode?: LockMode | undefined
+  readonly wait?: Wait | undefined
+  readonly dialect?: string
+  /** On the monotonic clock. */
+  readonly began: number
+}
+
+/** The locks as people call them, in an error or a warning. */
+export function labelOf(noun: 'lock' | 'lease', ...keys: readonly LockKey[]): string {
+  const names = keys.map(textOfKey).join(', ')
+  return `${keys.length > 1 ? `${noun}s` : noun} ${names}`
+}
+
+export function textOfKey(key: LockKey): string {
+  return JSON.stringify(key, bigintsAsText)
+}
+
+export function labelOfRows(table: TableName | undefined): string {
+  if (table === undefined) return 'row lock'
+  return `row lock on ${JSON.stringify(typeof table === 'string' ? table : table.join('.'))}`
+}
+
+function bigintsAsText(_: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? `${value}n` : value
+}
+
+export function notAvailable(asked: Asked, cause?: unknown): LockNotAvailableError {
+  return new LockNotAvailableError(`${asked.label} not acquired: held by another`, fieldsOf(asked, cause))
+}
+
+export function notInTime(asked: Asked, cause?: unknown): LockTimeoutError {
+  const { label, wait } = asked
+  const limit = typeof wait === 'object' ? `${wait.timeoutMs} ms` : "the server's own limit"
+  return new LockTimeoutError(
+    `${label} not acquired within ${limit}${reasonIn(cause, wait)}`,
+    fieldsOf(asked, cause),
+  )
+}
+
+/** What the lock is called, put on an error that says only that a lock was refused. Gives back every other error. */
+export function naming(error: unknown, asked: Asked): unknown {
+  if (error instanceof LockTimeoutError)
+    return isNamed(error) ? error : notInTime(withDialect(asked, error), beneath(error))
+  if (error instanceof LockNotAvailableError)
+    return isNamed(error) ? error : notAvailable(withDialect(asked, error), beneath(error))
+  return error
+}
+
+function isNamed({ key, table }: RefusedLock): boolean {
+  return key !== undefined || table !== undefined
+}
+
+function withDialect(asked: Asked, { dialect }: RefusedLock): Asked {
+  return dialect === undefined ? asked : { ...asked, dialect }
+}
+
+/** The driver's own error, where there is one: what was between said less than the new one does. */
+function beneath(error: LockTimeoutError | LockNotAvailableError): unknown {
+  return error instanceof NoAnswerError ? error : error.cause
+}
+
+/** Where it is not that another holds the lock: no connection, or a server that is silent beyond the time it was given. */
+function reasonIn(cause: unknown, wait: Wait | undefined): string {
+  const limitMs = typeof wait === 'object' ? wait.timeoutMs : 0
+  const isSilent = cause instanceof NoAnswerError && cause.afterMs > limitMs
+  const isTold = cause instanceof LockUsageError || cause instanceof RetryableTransactionError
+  return isSilent || isTold ? `: ${cause.message}` : ''
+}
+
+function fieldsOf(asked: Asked, cause: unknown): ErrorOptions & RefusedLock {
+  const { key, table, mode, dialect, wait, began } = asked
+  return {
+    ...(cause !== undefined && { cause }),
+    ...(key !== undefined && { key }),
+    ...(table !== undefined && { table }),
+    ...(mode !== undefined && { mode }),
+    ...(dialect !== undefined && { dialect }),
+    ...(typeof wait === 'object' && { timeoutMs: wait.timeoutMs }),
+    waitedMs: performance.now() - began,
+  }
+}

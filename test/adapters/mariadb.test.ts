@@ -1,0 +1,203 @@
+import type { Pool } from 'mariadb'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { sessions } from '../../src/adapters/mariadb/sessions.ts'
+import { classifyError } from '../../src/classify.ts'
+import type { Session } from '../../src/core/session.ts'
+import type { Row, Statement, Value } from '../../src/core/statement.ts'
+import { describeEngines, until, type EngineContext } from '../engines/use.ts'
+import { mariadbPool } from '../engines/mariadb-pool.ts'
+import { provocations } from './provoke.ts'
+
+describeEngines(specs, { only: ['mysql', 'mariadb'] })
+
+const LEVEL = `
+  select isolation_level as isolation, access_mode as access
+    from performance_schema.events_transactions_current join performance_schema.threads using (thread_id)
+   where processlist_id = ?`
+
+function specs(context: EngineContext): void {
+  let pool: Pool
+  beforeAll(async () => {
+    // settings by which a pool gives rows of another shape
+    pool = mariadbPool(context.engine.server.url, {
+      rowsAsArray: true,
+      namedPlaceholders: true,
+      metaAsArray: true,
+      bigIntAsNumber: true,
+      insertIdAsNumber: true,
+      checkNumberRange: true,
+      decimalAsNumber: true,
+      dateStrings: true,
+    })
+    const session = await context.engine.open()
+    for (const statement of context.kind.sample.setUp) await session.run(statement)
+    for (const statement of provocations[context.name]?.setUp ?? []) await session.run(statement)
+    await session.close()
+  })
+  afterAll(() => pool.end())
+
+  const open = (): Promise<Session> => sessions(pool).open()
+  const ask = async (
+    session: Pick<Session, 'run'>,
+    sql: string,
+    ...params: Value[]
+  ): Promise<Row | undefined> => (await session.run({ sql, params }))[0]
+  const idOf = async (session: Session): Promise<number> =>
+    (await ask(session, 'select connection_id() as id'))?.id as number
+  const fromOutside = async (sql: string, ...params: Value[]): Promise<Row | undefined> => {
+    const observer = await context.engine.open()
+    return ask(observer, sql, ...params).finally(() => observer.close())
+  }
+  const isOnServer = async (id: number): Promise<boolean> =>
+    (await fromOutside('select 1 from information_schema.processlist where id = ?', id)) !== undefined
+
+  test.each(['read uncommitted', 'read committed', 'repeatable read', 'serializable'] as const)(
+    'the server says that a transaction is %s when that was asked, and the next one is not',
+    async (isolation) => {
+      const session = await open()
+      const id = await idOf(session)
+      await session.begin({ isolation, access: 'read-only' })
+      await session.run(context.kind.sample.read)
+      expect(await fromOutside(LEVEL, id)).toEqual({
+        isolation: isolation.toUpperCase(),
+        access: 'READ ONLY',
+      })
+      await session.commit()
+      await session.begin()
+      await session.run(context.kind.sample.read)
+      expect(await fromOutside(LEVEL, id)).toEqual({ isolation: 'REPEATABLE READ', access: 'READ WRITE' })
+      await session.commit()
+      await session.release()
+    },
+  )
+
+  test('snapshot is refused: it is no level of this server', async () => {
+    const session = await open()
+    await expect(session.begin({ isolation: 'snapshot' })).rejects.toMatchObject({ field: 'isolation' })
+    await session.release()
+  })
+
+  test('released connections are used again', async () => {
+    const idsOfTwo = async (): Promise<readonly number[]> => {
+      const two = await Promise.all([open(), open()])
+      const ids = await Promise.all(two.map(idOf))
+      for (const session of two) await session.release()
+      return ids.toSorted((a, b) => a - b)
+    }
+    expect(await idsOfTwo()).toEqual(await idsOfTwo())
+  })
+
+  test("a destroyed session's connection ends on the server", async () => {
+    const session = await open()
+    const id = await idOf(session)
+    expect(await isOnServer(id)).toBe(true)
+    await session.destroy(new Error('for the test'))
+    await until(async () => !(await isOnServer(id)), `the end of connection ${id}`)
+  })
+
+  test('destroy ends a wait for a named lock', async () => {
+    const holder = await context.engine.open()
+    await holder.run({ sql: 'select get_lock(?, ?)', params: ['adapter', 0] })
+    const session = await open()
+    const id = await idOf(session)
+    const waiting = session
+      .run({ sql: 'select get_lock(?, ?)', params: ['adapter', 60] })
+      .catch((error: unknown) => error)
+    await until(() => context.engine.isWaiting({ ...holder, id: String(id) }), 'the session waits')
+    const why = new Error('for the test')
+    await session.destroy(why)
+    expect(await waiting).toBe(why)
+    await until(async () => !(await isOnServer(id)), `the end of connection ${id}`)
+    await holder.close()
+  })
+
+  test('destroy ends a wait for a row, and with it all that the transaction held, while the row stays taken', async () => {
+    const take = (id: number): Statement => ({
+      sql: 'select n from counter where id = ? for update',
+      params: [id],
+    })
+    const holder = await context.engine.open()
+    await holder.begin()
+    await holder.run(take(1))
+    const session = await open()
+    const id = await idOf(session)
+    await session.begin()
+    await session.run(take(2))
+    const waiting = session.run(take(1)).catch((error: unknown) => error)
+    await until(() => context.engine.isWaiting({ ...holder, id: String(id) }), 'the session waits')
+    const why = new Error('for the test')
+    await session.destroy(why)
+    expect(await waiting).toBe(why)
+    await until(async () => !(await isOnServer(id)), `the end of connection ${id}`)
+    expect(
+      await holder.run({ sql: 'select n from counter where id = 2 for update nowait', params: [] }),
+    ).toHaveLength(1)
+    await holder.close()
+  })
+
+  test('a connection that the server ends between two statements makes the next one reject, and nothing else', async () => {
+    const session = await open()
+    const id = await idOf(session)
+    await fromOutside(`kill ${id}`)
+    await until(
+      () =>
+        session.run({ sql: 'select 1', params: [] }).then(
+          () => false,
+          () => true,
+        ),
+      'an error of the next statement',
+    )
+    await session.destroy(new Error('for the test'))
+    const next = await open()
+    expect(await idOf(next)).not.toBe(id)
+    await next.release()
+  })
+
+  test('statements that cannot be prepared, and values where only a literal may stand, all work', async () => {
+    const session = await open()
+    expect(await session.run({ sql: 'select id from counter order by id limit ?', params: [1] })).toEqual([
+      { id: 1 },
+    ])
+    expect(await session.run({ sql: 'set session innodb_lock_wait_timeout = ?', params: [50] })).toEqual([])
+    expect(await session.run({ sql: 'lock tables counter read', params: [] })).toEqual([])
+    expect(await session.run({ sql: 'unlock tables', params: [] })).toEqual([])
+    await session.release()
+  })
+
+  test.each(['', 'NO_BACKSLASH_ESCAPES', 'ANSI_QUOTES'])(
+    'under the mode "%s" a text stays a text',
+    async (mode) => {
+      const session = await open()
+      const { saved } = (await ask(session, 'select @@sql_mode as saved')) ?? {}
+      await session.run({ sql: 'set sql_mode = ?', params: [mode] })
+      for (const text of [`' or 1 = 1 -- `, `\\' or 1 = 1 -- `, '\\', `"`, '\0\n\x1a', '%?', '']) {
+        expect(await ask(session, 'select ? as text', text)).toEqual({ text })
+        expect(
+          await session.run({ sql: 'select n from counter where id = ?', params: [`0${text}`] }),
+        ).toEqual([])
+      }
+      await session.run({ sql: 'set sql_mode = ?', params: [String(saved)] })
+      await session.release()
+    },
+  )
+
+  test('a whole number that JavaScript cannot hold comes as text, with all its digits', async () => {
+    const session = await open()
+    expect(await ask(session, 'select 9007199254740993 as big, 5 as small')).toEqual({
+      big: '9007199254740993',
+      small: 5,
+    })
+    await session.release()
+  })
+
+  test('what a refused COMMIT means is what the error meant that was caught', async () => {
+    const session = await open()
+    await session.begin()
+    await session.run(context.kind.sample.increment)
+    await provocations[context.name]?.abort(session, context.engine).catch(() => {})
+    const refused: unknown = await session.commit().catch((error: unknown) => error)
+    expect(classifyError(refused)).toMatchObject({ kind: 'deadlock', retryable: true })
+    await session.release()
+  })
+}

@@ -1,0 +1,34 @@
+import { readPage, type Fence } from '../docs/page.ts'
+import { planOf } from '../docs/plan.ts'
+
+/** A program that a page shows whole, and what the page says that it prints. */
+export interface Block {
+  readonly title: string
+  readonly engines: readonly string[]
+  readonly text: string
+  /** `undefined` where the page shows no output: it is compiled only. */
+  readonly prints: string | undefined
+}
+
+/** The programs of a page that need no other file. */
+export async function wholePrograms(page: string): Promise<readonly Block[]> {
+  const { programs } = planOf(await readPage(page))
+  return programs
+    .filter(({ fence, usesDb, targets }) => !usesDb && targets.length > 0 && !isFile(fence))
+    .map(({ fence, targets, prints }) => ({
+      title: `${page}:${fence.line}`,
+      engines: targets.map(({ engine }) => engine),
+      text: fence.text,
+      prints: prints?.text,
+    }))
+}
+
+function isFile({ words }: Fence): boolean {
+  return words.includes('db') || words.includes('tables')
+}
+
+/** The blocks of a page that stand in one of these languages, in their order. */
+export async function blocksIn(page: string, ...languages: readonly string[]): Promise<readonly string[]> {
+  const { fences } = await readPage(page)
+  return fences.filter(({ language }) => languages.includes(language)).map(({ text }) => text)
+}
