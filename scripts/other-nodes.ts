@@ -27,9 +27,9 @@ async function tryOn(release: Release): Promise<Outcome> {
   console.log(`\n-- ${title}`)
   try {
     const node = await installNode(release, project)
-    const isOk = await runOn({ title, project, node })
+    const { isOk, told } = await runOn({ title, project, node })
     const took = `${Math.round((performance.now() - began) / 1000)} s`
-    return { isOk, line: `${isOk ? 'ok  ' : 'FAIL'}  ${title}, ${took}` }
+    return { isOk, line: isOk ? `ok    ${title}, ${took}` : `FAIL  ${title}, ${took}\n${told}` }
   } catch (error) {
     const reason = messageOf(error)
     if (required.includes(String(release.major))) {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, type SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { cp, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -19,8 +19,14 @@ export interface Run {
   readonly node: InstalledNode
 }
 
-/** Runs the tests that depend on Node, and then the laws, with another Node. Gives whether all is well. */
-export async function runOn({ title, project, node }: Run): Promise<boolean> {
+/** Whether all is well, and in a few lines what the tests came to. */
+export interface Verdict {
+  readonly isOk: boolean
+  readonly told: string
+}
+
+/** Runs the tests that depend on Node, and then the laws, with another Node. */
+export async function runOn({ title, project, node }: Run): Promise<Verdict> {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-node-'))
   try {
     // a copy: packages are looked for beside the file that imports them, and those of the project are another Node's
@@ -29,12 +35,14 @@ export async function runOn({ title, project, node }: Run): Promise<boolean> {
     const env = { ...node.env, ...(await enginesUsed()) }
     const report = join(folder, 'report.json')
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-    const passed = [
-      await command(['node_modules/vitest/vitest.mjs', 'run', ...testFiles, ...reporters], folder, env),
-      await command(['.ci/count.mjs', report, `${title}:`], folder, env),
-      await command(['node_modules/tsx/dist/cli.mjs', 'src/cli/main.ts', 'verify'], folder, env),
-    ]
-    return !passed.includes(false)
+    const run = (...args: string[]): Promise<Verdict> => runNode(args, { cwd: folder, env, stdio: 'inherit' })
+    const tests = await run('node_modules/vitest/vitest.mjs', 'run', ...testFiles, ...reporters)
+    // the laws are shown behind it, and what failed is looked for at the end: so it is kept
+    const counted = await runNode(['.ci/count.mjs', report, `${title}:`], { cwd: folder, env })
+    console.log(counted.told)
+    const held = await run('node_modules/tsx/dist/cli.mjs', 'src/cli/main.ts', 'verify')
+    const isOk = [tests, counted, held].every((one) => one.isOk)
+    return { isOk, told: held.isOk ? counted.told : `${counted.told}\nholdfast verify failed` }
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   }
@@ -51,9 +59,11 @@ async function enginesUsed(): Promise<NodeJS.ProcessEnv> {
   return { HOLDFAST_ENGINES: engines.join(','), HOLDFAST_REQUIRE: required.join(',') }
 }
 
-/** Runs a script with the Node of the environment, and shows what it says. */
-async function command(args: readonly string[], folder: string, env: NodeJS.ProcessEnv): Promise<boolean> {
-  const child = spawn('node', args, { cwd: folder, env, stdio: ['ignore', 'inherit', 'inherit'] })
+/** Runs a script with the Node of the environment; what it says is shown, or kept where it is piped. */
+async function runNode(args: readonly string[], options: SpawnOptions): Promise<Verdict> {
+  const child = spawn('node', args, options)
+  let told = ''
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (told += text))
   const [code] = (await once(child, 'close')) as [number | null]
-  return code === 0
+  return { isOk: code === 0, told: told.trimEnd() }
 }
