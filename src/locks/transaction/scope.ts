@@ -17,22 +17,42 @@ export interface Scope<Tx> {
  * Where work stands while its transaction is open. Emptied at its end: whatever was started inside keeps this for as
  * long as it lives, and would else keep the transaction and its connection's whole session with it.
  */
-interface Place<Tx> {
-  transaction: OpenTransaction<Tx> | undefined
+interface Place {
+  readonly scope: object
+  transaction: unknown
+  /** Work in a transaction may open one of other locks. */
+  outer: Place | undefined
+}
+
+/**
+ * One for all `locks` objects. Before Node 24 a storage that was used once is asked at every promise of the process, and
+ * is never collected: an application that makes its locks for each tenant would grow slower and slower.
+ */
+const here = new AsyncLocalStorage<Place>()
+
+/** Those around that are open. One that is over is left out: a timer that starts the next again and again has no end. */
+function openPlace(place: Place | undefined): Place | undefined {
+  let open = place
+  while (open !== undefined && open.transaction === undefined) open = open.outer
+  if (open !== undefined) open.outer = openPlace(open.outer)
+  return open
 }
 
 export function createScope<Tx>(): Scope<Tx> {
-  const storage = new AsyncLocalStorage<Place<Tx>>()
   // Not a Map: the tables that one outgrows point at their successors, and so keep every transaction until the next
   // full collection of garbage.
-  const places = new WeakMap<WeakKey, Place<Tx>>()
-  return {
+  const places = new WeakMap<WeakKey, Place>()
+  const scope: Scope<Tx> = {
     // work that was started inside a transaction and outlives it is outside again
-    current: () => storage.getStore()?.transaction,
+    current: () => {
+      let place = here.getStore()
+      while (place !== undefined && place.scope !== scope) place = place.outer
+      return place?.transaction as OpenTransaction<Tx> | undefined
+    },
     enter: (transaction, work) => {
-      const place: Place<Tx> = { transaction }
+      const place: Place = { scope, transaction, outer: openPlace(here.getStore()) }
       places.set(transaction.session.tx as WeakKey, place)
-      return storage.run(place, work)
+      return here.run(place, work)
     },
     leave: (transaction) => {
       const tx = transaction.session.tx as WeakKey
@@ -42,7 +62,7 @@ export function createScope<Tx>(): Scope<Tx> {
       places.delete(tx)
     },
     find: (tx) => {
-      const found = places.get(originOf(tx as WeakKey))?.transaction
+      const found = places.get(originOf(tx as WeakKey))?.transaction as OpenTransaction<Tx> | undefined
       if (found === undefined) {
         throw new LockUsageError(
           'tx',
@@ -52,4 +72,5 @@ export function createScope<Tx>(): Scope<Tx> {
       return found
     },
   }
+  return scope
 }
