@@ -68,7 +68,7 @@ function codeTable({ codes: table, otherwise }: ErrorTable): string {
     isRetryable(kind) ? 'yes' : 'no',
   ])
   const rest = [code('other'), 'any other', code(otherwise), 'no']
-  return markdownTable([['kind', 'codes', 'the transaction is then', 'run again'], ...rows, rest])
+  return markdownTable([['kind', 'codes', 'the transaction is then', 'retried'], ...rows, rest])
 }
 
 function meaningsIn(table: ErrorTable['codes']): readonly Meaning[] {
