@@ -1,10 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises'
 
+import { pageSummaries } from './page-summaries.ts'
+
 export interface ListedPage {
   /** As in `docs/matrix.md`. */
   readonly path: string
   readonly title: string
-  /** Its first sentence. */
+  /** What it is for, or its first sentence. */
   readonly summary: string
 }
 
@@ -60,10 +62,14 @@ export async function listPages(folder: URL): Promise<readonly Chapter[]> {
     pages: await Promise.all(
       chapter.names
         .flatMap((wanted) => namedBy(wanted, names))
-        .map(async (name) => ({
-          path: `docs/${name}.md`,
-          ...headOf(await readFile(new URL(`${name}.md`, docs), 'utf8')),
-        })),
+        .map(async (name) => {
+          const head = headOf(await readFile(new URL(`${name}.md`, docs), 'utf8'))
+          return {
+            path: `docs/${name}.md`,
+            title: head.title,
+            summary: pageSummaries[name] ?? head.summary,
+          }
+        }),
     ),
   }))
   return (await Promise.all(listed)).filter(({ pages }) => pages.length > 0)
