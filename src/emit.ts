@@ -101,5 +101,8 @@ function oldestOf(dialect: Dialect): Version {
 }
 
 function notExact({ support }: PlanDraft): Unsupported {
-  return unsupported(`only a lock that is ${support.level} can be had (${support.note})`, 'ask without exact')
+  return unsupported(
+    `only a lock that is ${support.level} is available (${support.note})`,
+    'ask without exact',
+  )
 }

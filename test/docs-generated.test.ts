@@ -107,8 +107,12 @@ describe('in a copy of the pages', () => {
       '<!-- generated: dialect oracle -->\n<!-- /generated -->',
       'docs/a.md:1: dialect: ',
     ],
-    ['an unknown category', '<!-- generated: differences row -->\n<!-- /generated -->', 'row is no category'],
-    ['an unknown command', '<!-- generated: cli fly -->\n<!-- /generated -->', 'fly is no command'],
+    [
+      'an unknown category',
+      '<!-- generated: differences row -->\n<!-- /generated -->',
+      'row is not a category',
+    ],
+    ['an unknown command', '<!-- generated: cli fly -->\n<!-- /generated -->', 'fly is not a command'],
     [
       'an unknown measure',
       '<!-- generated: files moon -->\n<!-- /generated -->',

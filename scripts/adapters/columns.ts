@@ -24,7 +24,7 @@ const byLaws: Readonly<Record<string, readonly Feature[]>> = {
   'SKIP LOCKED': ['skip-locked'],
   NOWAIT: ['nowait'],
   'lock timeout': ['lock-timeout'],
-  'named locks': ['advisory'],
+  'advisory locks': ['advisory'],
   'session locks': ['advisory-session'],
   'leases, fences': ['lease'],
   queues: ['claim'],

@@ -240,7 +240,7 @@ function endedByWork(): LockUsageError {
  */
 function perhapsStored(cause: unknown): CommitOutcomeUnknownError {
   return new CommitOutcomeUnknownError(
-    'a statement that can commit or roll back, such as CALL, has ended the transaction: what came before may be stored or not. Look before you repeat it',
+    'a statement that can commit or roll back, such as CALL, has ended the transaction: what came before may or may not be stored. Check before you retry',
     cause === undefined ? {} : { cause },
   )
 }

@@ -9,7 +9,7 @@ import { LockUsageError } from '../core/errors.ts'
 export function nothingToCommit(failure: unknown): LockUsageError {
   return new LockUsageError(
     'transaction',
-    'an error in it was caught, and the database has rolled it back: nothing is stored. Let the error through',
+    'an error in it was caught, and the database has rolled it back: nothing is stored. Do not catch the error',
     failure === undefined ? {} : { cause: failure },
   )
 }
@@ -18,7 +18,7 @@ export function nothingToCommit(failure: unknown): LockUsageError {
 export function floatingFailure(cause: unknown): LockUsageError {
   return new LockUsageError(
     'transaction',
-    'a statement that the work did not wait for has failed: nothing is stored. Await every statement',
+    'a statement that the work did not await has failed: nothing is stored. Await every statement',
     { cause },
   )
 }
@@ -36,7 +36,7 @@ export function undoneWithNested(): LockUsageError {
 export function leftOpen(): LockUsageError {
   return new LockUsageError(
     'transaction',
-    'the work has returned while a stream of it was open: nothing is stored. Read it to its end, or leave its loop',
+    'the work has returned while a stream was open: nothing is stored. Read it to its end, or leave its loop',
   )
 }
 
@@ -47,8 +47,8 @@ export function leftOpen(): LockUsageError {
 export function endedByWork(): LockUsageError {
   return new LockUsageError(
     'transaction',
-    'it had ended before its COMMIT: the work, or somebody else on its connection, has sent COMMIT or ROLLBACK. ' +
-      'What it wrote before that may be stored, and its locks were gone since',
+    'it had ended before its COMMIT: the work, or other code on its connection, sent COMMIT or ROLLBACK. ' +
+      'What it wrote before that may be stored, and its locks were gone from then on',
   )
 }
 

@@ -33,7 +33,7 @@ export function withoutMode({ mode }: TransactionStart): void {
 
 export function withoutReadOnly({ access }: TransactionStart): void {
   if (access === undefined || oneOf('access', access, ['read-write', 'read-only']) === 'read-write') return
-  throw new LockUsageError('access', 'this database has no transactions that only read')
+  throw new LockUsageError('access', 'this database has no read-only transactions')
 }
 
 const upToSnapshot: readonly Isolation[] = [

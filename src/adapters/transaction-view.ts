@@ -55,7 +55,7 @@ export function refusedEnding(name: PropertyKey): Method | undefined {
   return () => {
     throw new LockUsageError(
       'tx',
-      `${String(name)} is not the work's to call: the connection is given back when the call ends`,
+      `${String(name)} must not be called by the work: the connection is given back when the call ends`,
     )
   }
 }

@@ -72,7 +72,7 @@ function findingLines(
     `${tone === undefined ? start : paint(tone, start)}${first}`,
     ...rest.map((line) => `${' '.repeat(start.length)}${line}`),
     ...indented(why),
-    ...indented(`Mend: ${mend}`),
+    ...indented(`Fix: ${mend}`),
   ]
 }
 

@@ -12,14 +12,14 @@ import { oneAddress, unreachable } from './one-address.ts'
 export const doctor: Command = {
   name: 'doctor',
   parameters: '<url>',
-  summary: 'Try each lock on a server with two connections, and say what its settings make of it',
+  summary: 'Test each lock on your server and report settings that weaken it',
   options: {
-    json: { type: 'boolean', summary: 'Print what was found as JSON' },
+    json: { type: 'boolean', summary: 'Print the findings as JSON' },
     queue: {
       type: 'string',
       multiple: true,
       value: '<table:column,column>',
-      summary: 'A table that is used as a queue, and the columns that a claim filters and then orders by',
+      summary: 'A table used as a queue, with the columns that a claim filters and orders by',
     },
   },
   run: async (call) => {

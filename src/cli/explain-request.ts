@@ -8,14 +8,22 @@ type OptionName = 'mode' | 'wait' | 'isolation' | 'exact' | 'scope' | 'key' | 't
 
 /** The options that say more about the lock. What they hold is checked where every request is. */
 export const requestOptions: Readonly<Record<OptionName, CommandOption>> = {
-  mode: { type: 'string', value: '<exclusive|shared>', summary: 'Who else may have it' },
-  wait: { type: 'string', value: '<block|nowait|skip|ms>', summary: 'What to do while another holds it' },
+  mode: { type: 'string', value: '<exclusive|shared>', summary: 'Whether the lock is exclusive or shared' },
+  wait: {
+    type: 'string',
+    value: '<block|nowait|skip|ms>',
+    summary: 'What to do while another caller holds the lock',
+  },
   isolation: { type: 'string', value: '<level>', summary: 'The isolation level, such as "read committed"' },
   exact: { type: 'boolean', summary: 'Refuse a stronger or emulated lock too' },
-  scope: { type: 'string', value: '<transaction|session>', summary: 'Until when a named lock is held' },
-  key: { type: 'string', value: '<a/b>', summary: 'The name of a named lock; a part of digits is a number' },
-  table: { type: 'string', value: '<table>', summary: 'The table; a dot parts a qualified name' },
-  id: { type: 'string', value: '<id>', summary: 'The column id of the row; digits are a number' },
+  scope: { type: 'string', value: '<transaction|session>', summary: 'How long an advisory lock is held' },
+  key: {
+    type: 'string',
+    value: '<a/b>',
+    summary: 'The key of an advisory lock; a part made of digits is a number',
+  },
+  table: { type: 'string', value: '<table>', summary: 'The table; a dot separates schema and name' },
+  id: { type: 'string', value: '<id>', summary: 'The value of the column id; digits are a number' },
 }
 
 const ofAll: readonly OptionName[] = ['isolation', 'exact']

@@ -15,7 +15,7 @@ export const explain: Command = {
   summary: `Show what is sent for a lock: ${categories.join(', ')}`,
   options: {
     ...requestOptions,
-    format: { type: 'string', value: '<text|json|markdown>', summary: 'How to show it (text)' },
+    format: { type: 'string', value: '<text|json|markdown>', summary: 'The output format (default: text)' },
   },
   run: (call) => ({ text: `${asUsage(() => show(call))}\n`, exitCode: exitCodes.ok }),
 }
@@ -48,7 +48,9 @@ function read([name, category, ...rest]: readonly string[]): {
   if (rest.length > 0) throw new CliUsageError(`explain: one category at a time, and no ${rest.join(' ')}`)
   const server = readServer(name)
   if (category === undefined || isCategory(category)) return { server, category }
-  throw new CliUsageError(`${JSON.stringify(category)} is no category; there are ${categories.join(', ')}`)
+  throw new CliUsageError(
+    `${JSON.stringify(category)} is not a category; use one of ${categories.join(', ')}`,
+  )
 }
 
 function section(server: NamedServer, category: Category, call: Call): string {

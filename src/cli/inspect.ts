@@ -15,15 +15,19 @@ export const inspect: Command = {
   parameters: '<url>',
   summary: 'Show who holds locks, who waits for whom, and since when',
   options: {
-    json: { type: 'boolean', summary: 'Print what was seen as JSON; with --watch one line for each look' },
-    watch: { type: 'boolean', short: 'w', summary: 'Look again and again, until interrupted' },
-    every: { type: 'string', value: '<ms>', summary: 'How often --watch looks (default: 1000)' },
-    server: { type: 'boolean', summary: 'Show all databases of the server, not only the one of the address' },
+    json: { type: 'boolean', summary: 'Print JSON; with --watch, one line for each refresh' },
+    watch: { type: 'boolean', short: 'w', summary: 'Refresh until interrupted' },
+    every: {
+      type: 'string',
+      value: '<ms>',
+      summary: 'How often --watch refreshes, in milliseconds (default: 1000)',
+    },
+    server: { type: 'boolean', summary: 'Show all databases of the server, not only the one in the address' },
     key: {
       type: 'string',
       multiple: true,
       value: '<a/b>',
-      summary: 'A key that may be held by another process, to show its name where the server has a number',
+      summary: 'A key that another process may hold, to show it by name where the server has only a number',
     },
   },
   run: async (call) => {
@@ -48,7 +52,7 @@ export const inspect: Command = {
 function read(call: Call): { readonly url: string; readonly options: InspectOptions } {
   const url = oneAddress('inspect', call.positionals)
   if (call.number('every') !== undefined && !call.flag('watch'))
-    throw new CliUsageError('--every: says how often --watch looks, and there is no --watch')
+    throw new CliUsageError('--every: needs --watch')
   const keys = call.texts('key').flatMap(keysIn)
   const scope = call.flag('server') ? 'server' : 'database'
   return { url, options: { scope, keys, signal: call.terminal.signal } }

@@ -8,9 +8,9 @@ import { oneOfWords, readServer } from './server-name.ts'
 export const matrix: Command = {
   name: 'matrix',
   parameters: '[dialect[@version]...]',
-  summary: 'Show which locks each database has: all dialects, or those that are named',
+  summary: 'Show which locks each database has, for all dialects or those you name',
   options: {
-    format: { type: 'string', value: '<text|json|markdown>', summary: 'How to show it (text)' },
+    format: { type: 'string', value: '<text|json|markdown>', summary: 'The output format (default: text)' },
   },
   run: (call) => ({ text: `${show(call)}\n`, exitCode: exitCodes.ok }),
 }

@@ -29,7 +29,9 @@ function isWord(text: string | undefined): boolean {
 }
 
 function unknownCommand(name: string | undefined): string {
-  return name === undefined ? 'holdfast: name a command' : `holdfast: ${JSON.stringify(name)} is no command`
+  return name === undefined
+    ? 'holdfast: name a command'
+    : `holdfast: ${JSON.stringify(name)} is not a command`
 }
 
 /** Whoever puts an address in the wrong place is told so without its password. */

@@ -7,7 +7,7 @@ import { CliUsageError, type Command } from './command.ts'
 export const schema: Command = {
   name: 'schema',
   parameters: '<dialect>',
-  summary: `Print the migration that makes Holdfast's tables: ${Object.keys(registry).join(', ')}`,
+  summary: `Print the migration that creates Holdfast's tables: ${Object.keys(registry).join(', ')}`,
   options: {},
   run: ({ positionals }) => ({ text: migration(dialectIn(positionals)), exitCode: 0 }),
 }
@@ -15,7 +15,7 @@ export const schema: Command = {
 function dialectIn([name, ...rest]: readonly string[]): Dialect {
   if (name === undefined) throw new CliUsageError('schema: name a dialect')
   if (rest.length > 0) throw new CliUsageError(`schema: one dialect at a time, and no ${rest.join(' ')}`)
-  if (!isDialectName(name)) throw new CliUsageError(`schema: ${JSON.stringify(name)} is no dialect`)
+  if (!isDialectName(name)) throw new CliUsageError(`schema: ${JSON.stringify(name)} is not a dialect`)
   return registry[name]
 }
 
@@ -27,7 +27,7 @@ function isDialectName(name: string): name is DialectName {
 function migration({ title, lease, once }: Dialect): string {
   const statements = [...lease.schema, ...once.schema]
   const isText = statements.every(isSql)
-  const comment = `${isText ? '--' : '//'} What Holdfast keeps in ${title}; harmless when repeated.`
+  const comment = `${isText ? '--' : '//'} Holdfast's tables in ${title}; safe to run again.`
   return [comment, ...statements.map(line)].map((text) => `${text}\n`).join('')
 }
 

@@ -16,7 +16,7 @@ export function readServer(text: string): NamedServer {
   const [name = '', ...rest] = text.split('@')
   if (!isDialectName(name)) {
     throw new CliUsageError(
-      `${JSON.stringify(text)} is no dialect; there are ${Object.keys(registry).join(', ')}`,
+      `${JSON.stringify(text)} is not a dialect; use one of ${Object.keys(registry).join(', ')}`,
     )
   }
   const dialect = registry[name]

@@ -15,27 +15,31 @@ export const verifyOptions: Readonly<Record<string, CommandOption>> = {
     type: 'string',
     multiple: true,
     value: '<name>',
-    summary: `Only laws about this: ${features.join(', ')}`,
+    summary: `Only laws about this feature: ${features.join(', ')}`,
   },
-  repeat: { type: 'string', value: '<n>', summary: 'Run each law so often; 1 when left out' },
-  seed: { type: 'string', value: '<n>', summary: 'Make the same random choices as the run that reported it' },
+  repeat: { type: 'string', value: '<n>', summary: 'Run each law this many times (default: 1)' },
+  seed: {
+    type: 'string',
+    value: '<n>',
+    summary: 'Make the same random choices as the run that reported this seed',
+  },
   timeout: {
     type: 'string',
     value: '<ms>',
-    summary: 'A law that takes longer is broken; 30000 when left out',
+    summary: 'A law that takes longer counts as broken (default: 30000)',
   },
   bail: { type: 'boolean', summary: 'Stop at the first broken law' },
   reporter: {
     type: 'string',
     multiple: true,
     value: '<name[:file]>',
-    summary: `${Object.keys(reporters).join(', ')}; with a file it is written there`,
+    summary: `${Object.keys(reporters).join(', ')}; with a file, the report is written there`,
   },
   'use-empty': {
     type: 'boolean',
-    summary: 'Use the database of the address itself, which must be empty, instead of making one',
+    summary: 'Use the database in the address, which must be empty, instead of creating one',
   },
-  list: { type: 'boolean', summary: 'Print the laws, and run none' },
+  list: { type: 'boolean', summary: 'List the laws without running them' },
 }
 
 /** What was asked for, checked. */

@@ -50,7 +50,7 @@ export async function candidatesFor(
   const candidates = [...subjects.map(made), ...notBegun.map((title) => never(title, 'interrupted'))]
   if (candidates.length > 0) return { candidates, advice }
   const reasons = leftOut.map(({ title, reason }) => `${title}: ${reason}`)
-  const error = `no embedded engine can be had here: ${reasons.join('; ')}`
+  const error = `no embedded database is available here: ${reasons.join('; ')}`
   return { candidates: [never('embedded engines', error)], advice }
 }
 

@@ -14,7 +14,7 @@ import { readVerifyOptions, verifyOptions, type ReportOutput, type VerifyRequest
 export const verify: Command = {
   name: 'verify',
   parameters: '[module...] [url...]',
-  summary: 'Prove what each lock really does on these servers; without an address, on the embedded engines',
+  summary: 'Test what each lock really does on these servers, or without an address on embedded databases',
   options: verifyOptions,
   run: async (call) => {
     if (call.flag('list')) return { text: lawList(), exitCode: exitCodes.ok }
@@ -85,7 +85,7 @@ async function verifyOne(
     report = await verifySubject(subject, options)
   } catch (error) {
     if (!signal.aborted) throw error
-    const why = 'interrupted before all laws were run; those that were are not counted'
+    const why = 'interrupted before all laws had run; no results are counted'
     report = { ...nothingSeen(subject.title), adapter: subject.adapter, error: why }
   }
   return afterwards(report, subject.drop)

@@ -81,7 +81,7 @@ function factsOf(server: KnownServer): Facts {
       planOf(() => emit(server, category, { ...sampleRequest[category], ...request })),
     support: (category) => {
       const cell = cells.find((one) => one.category === category)
-      if (cell === undefined) throw new TypeError(`${category} is no category`)
+      if (cell === undefined) throw new TypeError(`${category} is not a category`)
       return cell.support
     },
     canKill: self !== undefined && kill !== undefined,

@@ -29,7 +29,7 @@ export function workFailure(error: unknown, place: Place): ConnectError {
   const cause = causeOf(error, place)
   if (found !== 'login' && found !== 'rights')
     return new ConnectError(found, `${place.shown}: ${words}`, { cause })
-  return new ConnectError('rights', `${place.shown} refuses it to ${userOf(place)}: ${words}`, { cause })
+  return new ConnectError('rights', `${place.shown} denies it to ${userOf(place)}: ${words}`, { cause })
 }
 
 /** The same failure, with what was being done when it came, and perhaps what helps. */
@@ -49,7 +49,7 @@ const beginnings: Readonly<Record<ConnectFailure, (place: Place) => string>> = {
 }
 
 function userOf({ user }: Place): string {
-  return user === '' ? 'somebody without a user name' : `the user ${JSON.stringify(user)}`
+  return user === '' ? 'a client without a user name' : `the user ${JSON.stringify(user)}`
 }
 
 /** The outermost error that the driver's table knows decides. */

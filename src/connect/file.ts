@@ -8,7 +8,7 @@ export function fileOf(url: string): string {
   const behind = /^[a-z][a-z0-9+.-]+:(?:\/\/)?(?<path>[^?#]*)/i.exec(url)?.groups?.path
   const path = behind === undefined ? url : unescaped(behind)
   if (path === '' || path === ':memory:') {
-    throw new ConnectError('address', 'a database in memory belongs to one connection alone: name a file')
+    throw new ConnectError('address', 'an in-memory database belongs to one connection: name a file')
   }
   return resolve(path)
 }

@@ -67,18 +67,18 @@ async function check({ sessions }: Connected, { isThere }: OwnPlace, size: numbe
 function tooFew(size: number): ConnectError {
   return new ConnectError(
     'driver',
-    `its pool does not lend ${size} connections at once: open it with the size that the function is given, or say how ` +
-      'many it lends: { locks, size, close }',
+    `its pool does not have ${size} connections: open it with the size passed to the function, or say how ` +
+      'many it has: { locks, size, close }',
   )
 }
 
 function elsewhere(): ConnectError {
-  return new ConnectError('address', 'it leads into another database than the address that it was given')
+  return new ConnectError('address', 'it connects to a different database from the address it was given')
 }
 
 async function opened(open: OpenLocks, url: string, size: number): Promise<Connected> {
   const own: unknown = await open(url, size)
-  if (!isOwnLocks(own)) throw new ConnectError('driver', `what it gave is not locks to verify: ${shape}`)
+  if (!isOwnLocks(own)) throw new ConnectError('driver', `what it returned is not locks to verify: ${shape}`)
   const sessions = sessionsOf(own.locks)
   if (sessions === undefined) {
     throw new ConnectError(
@@ -104,7 +104,7 @@ async function load(file: string): Promise<{ readonly default?: unknown }> {
     const words = error instanceof Error ? error.message : String(error)
     const isTypeScript = (error as NodeJS.ErrnoException).code === 'ERR_UNKNOWN_FILE_EXTENSION'
     const advice = isTypeScript
-      ? `; this Node reads no TypeScript: node --import tsx node_modules/holdfast/dist/cli/main.js verify ${file} ...`
+      ? `; this Node does not run TypeScript: node --import tsx node_modules/holdfast/dist/cli/main.js verify ${file} ...`
       : ''
     throw new ConnectError('driver', `cannot load ${file}: ${words}${advice}`, { cause: error })
   }

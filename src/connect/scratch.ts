@@ -133,7 +133,7 @@ async function makeScratch(destination: Destination): Promise<NamedScratch> {
     await checkInside(scratch.url, name, driver)
   } catch (error) {
     if (mayBeThere) await scratch.drop().catch(() => {})
-    throw whileDoing(`cannot make the scratch database ${name}`, error, adviceFor(error, driver))
+    throw whileDoing(`cannot create the scratch database ${name}`, error, adviceFor(error, driver))
   }
   const drop = (): Promise<void> =>
     scratch.drop().catch((error: unknown) => {
@@ -154,5 +154,5 @@ async function checkInside(url: string, name: string, { currentDatabase }: Drive
 
 function adviceFor(error: unknown, { scratchNeeds }: Driver): string {
   if (!(error instanceof ConnectError) || error.failure !== 'rights') return ''
-  return `. It needs: ${scratchNeeds}. Or give the address of an empty database, and say that it may be used (useEmpty)`
+  return `. It needs: ${scratchNeeds}. Or pass the address of an empty database, and say that it may be used (useEmpty)`
 }

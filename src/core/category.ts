@@ -18,12 +18,12 @@ export type Category = (typeof categories)[number]
 /** What each category promises, in one line: the words that errors, docs and the command line share. */
 export const categoryMeaning: Readonly<Record<Category, string>> = {
   'row-exclusive': 'rows that only this transaction may change or lock until it ends',
-  'row-shared': 'rows that nobody may change until this transaction ends; others may share them',
-  advisory: 'a named lock that belongs to no row',
-  'skip-locked': 'rows that are locked by others are left out, without waiting',
-  nowait: 'a row that is locked by another is an error at once',
+  'row-shared': 'rows that nobody may change until this transaction ends; others may share the lock',
+  advisory: 'an advisory lock: a lock on a name, not on a row',
+  'skip-locked': 'rows locked by others are skipped, without waiting',
+  nowait: 'a row locked by another is an error at once',
   'lock-timeout': 'a wait for a row ends with an error after a given time',
-  table: 'a whole table that nobody else may change until this transaction ends',
+  table: 'a whole table that no other transaction may change until this one ends',
 }
 
 export function isCategory(value: unknown): value is Category {

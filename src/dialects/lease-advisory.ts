@@ -32,7 +32,7 @@ export function leaseAdvisory(request: CheckedAdvisory, traits: LeaseTraits): Pl
   const terms = leaseTerms(request)
   return {
     ...shared,
-    support: emulated('name', 'there are no named locks: a lease in the table _leases, which ends by itself'),
+    support: emulated('name', 'there are no advisory locks: a lease in the table _leases, which expires'),
     waiting: waitingBy('statement', request.wait),
     needs: [leaseTable],
     beforeBegin: [acquireLease({ name, ...terms }, nowMs)],

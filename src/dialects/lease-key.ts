@@ -7,13 +7,10 @@ import { unsupported, type Unsupported } from '../core/support.ts'
 /** The name of a key's lease, on engines where every named lock is a lease. */
 export function leaseName(key: LockKey): string | Unsupported {
   if (!isRawKey(key)) return canonicalKey(key).name
-  return unsupported(
-    'the engine has no named locks of its own that other code could share',
-    'use a plain key',
-  )
+  return unsupported('this database has no advisory locks that other code could share', 'use a plain key')
 }
 
 export function leaseTerms({ lease }: CheckedAdvisory): LeaseTerms {
   if (lease !== undefined) return lease
-  throw new LockUsageError('lease', 'this engine keeps a session lock as a lease: say { owner, ttlMs }')
+  throw new LockUsageError('lease', 'this database keeps a session lock as a lease: pass { owner, ttlMs }')
 }

@@ -44,7 +44,7 @@ export type LeaseHolder = Omit<LeaseHeld, 'fence'> & Partial<Pick<LeaseHeld, 'fe
  * nothing, and its list may be sent again.
  */
 export interface LeaseStatements {
-  /** Makes the table; harmless when repeated. Also what `holdfast schema` prints. */
+  /** Makes the table; safe to run again. Also what `holdfast schema` prints. */
   readonly schema: readonly Statement[]
   /** The engine makes it when it is first written to, and nothing fails without `schema`, which only adds to it. */
   readonly isMadeByUse?: boolean

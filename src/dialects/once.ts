@@ -6,7 +6,7 @@ import type { Row, Statement } from '../core/statement.ts'
  * did it.
  */
 export interface OnceStatements {
-  /** Makes the table. Outside of a transaction; harmless when repeated. */
+  /** Makes the table. Outside of a transaction; safe to run again. */
   readonly schema: readonly Statement[]
   /**
    * Changes a row that was made with the table, before the mark, where two transactions that insert one key would only

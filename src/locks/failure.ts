@@ -38,7 +38,7 @@ function lockError({
   if (isRetryable(kind)) {
     return new RetryableTransactionError(
       kind,
-      `the transaction lost against another (${kind}; ${from}): run it again`,
+      `the transaction lost to another (${kind}; ${from}): run it again`,
       { cause },
     )
   }

@@ -31,7 +31,7 @@ export interface Releasable extends AsyncDisposable {
 /** Tells of handles that were dropped. It knows only their names: what it knew strongly would never be dropped. */
 const dropped = new FinalizationRegistry<string>((name) => {
   warn(
-    `${name} is still held, but its handle was dropped without a release: use "await using", or release it`,
+    `${name} is still held, but its handle was dropped without being released: use "await using", or release it`,
   )
 })
 

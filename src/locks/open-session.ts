@@ -57,7 +57,7 @@ export function asTimeout<E>(error: E): E | LockTimeoutError {
 
 /** In words: nobody gave a connection back in time. */
 export function noConnection(purpose: string, patienceMs: number | undefined): string {
-  return `no connection came free in ${Math.ceil(patienceMs ?? 0)} ms ${purpose}`
+  return `no connection became free in ${Math.ceil(patienceMs ?? 0)} ms ${purpose}`
 }
 
 /** After how long somebody is warned who waits for a connection: it may be one that the caller itself keeps. */

@@ -44,7 +44,7 @@ function specs(context: EngineContext): void {
     await session.release()
   })
 
-  test('a transaction that only reads cannot write', async () => {
+  test('a read-only transaction cannot write', async () => {
     const session = await open()
     await session.begin({ access: 'read-only' })
     await expect(session.run(increment())).rejects.toThrow('read-only')

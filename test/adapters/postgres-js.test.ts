@@ -272,7 +272,7 @@ function specs(context: EngineContext): void {
       void tx`insert into note (id) values (2)`.execute()
       tx`insert into note (id) values (1)`.catch(() => {})
     })
-    await expect(call).rejects.toThrow(/did not wait/)
+    await expect(call).rejects.toThrow(/did not await/)
     expect(await ids()).toEqual([1])
   })
 

@@ -15,9 +15,9 @@ import { cli } from './terminal.ts'
 const finding: Finding = {
   id: 'lock-timeout-unlimited',
   severity: 'note',
-  title: 'a wait for a lock has no end unless the caller sets one',
-  why: 'Whoever waits behind a holder that hangs keeps a connection for as long.',
-  mend: 'Say wait: { timeoutMs } in each call.',
+  title: 'a wait for a lock is unlimited unless the caller sets a limit',
+  why: 'A waiter behind a holder that hangs keeps a connection for that long.',
+  mend: 'Set wait: { timeoutMs } in each call.',
 }
 
 const attestation: Attestation = {
@@ -73,9 +73,9 @@ describe('what doctor prints', () => {
         '  refused  table          there are no table locks',
         '  untried  lease          a second connection is needed',
         '',
-        'note: a wait for a lock has no end unless the caller sets one [lock-timeout-unlimited]',
-        '    Whoever waits behind a holder that hangs keeps a connection for as long.',
-        '    Mend: Say wait: { timeoutMs } in each call.',
+        'note: a wait for a lock is unlimited unless the caller sets a limit [lock-timeout-unlimited]',
+        '    A waiter behind a holder that hangs keeps a connection for that long.',
+        '    Fix: Set wait: { timeoutMs } in each call.',
         '',
       ].join('\n'),
     )

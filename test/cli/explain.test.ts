@@ -52,7 +52,7 @@ describe('holdfast explain', () => {
     const page = await text('sqlite', '--format', 'markdown')
     expect(page.match(/^## .*$/gm)).toEqual(categories.map((category) => `## ${category}`))
     expect(page.match(/^```text$/gm)).toHaveLength(categories.length)
-    expect(page).toContain('a named lock that belongs to no row')
+    expect(page).toContain('an advisory lock: a lock on a name, not on a row')
   })
 
   test('a lock that is refused is an answer', async () => {
@@ -97,14 +97,14 @@ describe('holdfast explain', () => {
 
   test.each([
     ['no dialect', [], /name a dialect/],
-    ['an unknown dialect', ['oracle'], /"oracle" is no dialect; there are postgres, mysql, mariadb/],
-    ['what every object has', ['constructor', 'table'], /"constructor" is no dialect/],
+    ['an unknown dialect', ['oracle'], /"oracle" is not a dialect; use one of postgres, mysql, mariadb/],
+    ['what every object has', ['constructor', 'table'], /"constructor" is not a dialect/],
     ['a version that is none', ['postgres@new'], /no version number in "new"/],
     ['an empty version', ['postgres@'], /no version number/],
     [
       'an unknown category',
       ['postgres', 'rows'],
-      /"rows" is no category; there are row-exclusive, row-shared/,
+      /"rows" is not a category; use one of row-exclusive, row-shared/,
     ],
     ['two categories', ['postgres', 'table', 'nowait'], /one category at a time/],
     [

@@ -54,7 +54,7 @@ describe('holdfast matrix', () => {
   })
 
   test.each([
-    ['an unknown dialect', ['postgres', 'oracle'], /"oracle" is no dialect; there are postgres/],
+    ['an unknown dialect', ['postgres', 'oracle'], /"oracle" is not a dialect; use one of postgres/],
     ['a version that is none', ['sqlite@new'], /no version number in "new"/],
     ['an unknown format', ['--format', 'html'], /--format: "html" is not one of text, json, markdown/],
   ])('given %s, says so, shows the usage and ends with 2', async (_, args, message) => {

@@ -53,10 +53,10 @@ describe('holdfast schema', () => {
 
   test.each([
     ['nothing', [], /name a command/],
-    ['an unknown command', ['lock'], /"lock" is no command/],
+    ['an unknown command', ['lock'], /"lock" is not a command/],
     ['no dialect', ['schema'], /name a dialect/],
-    ['an unknown dialect', ['schema', 'oracle'], /"oracle" is no dialect/],
-    ['what every object has', ['schema', 'toString'], /is no dialect/],
+    ['an unknown dialect', ['schema', 'oracle'], /"oracle" is not a dialect/],
+    ['what every object has', ['schema', 'toString'], /is not a dialect/],
     ['two dialects', ['schema', 'sqlite', 'duckdb'], /one dialect at a time/],
     ['an unknown option', ['schema', '--force', 'sqlite'], /--force/],
   ])('given %s, says so, shows the usage and ends with 2', async (_, args, message) => {

@@ -42,16 +42,16 @@ describe('holdfast verify <url>', { timeout: 180_000 }, () => {
 describe('an address in the wrong place', () => {
   const address = 'postgres://app:s3cr%40t@localhost/app?sslpassword=t0p'
   test.for([
-    [[address], '"postgres://localhost/app" is no command'],
-    [['help', address], '"postgres://localhost/app" is no command'],
-    [['schema', address], '"postgres://localhost/app" is no dialect'],
+    [[address], '"postgres://localhost/app" is not a command'],
+    [['help', address], '"postgres://localhost/app" is not a command'],
+    [['schema', address], '"postgres://localhost/app" is not a dialect'],
     [['schema', 'postgres', address], 'no postgres://localhost/app'],
-    [['explain', address], '"postgres://localhost/app" is no dialect'],
-    [['explain', 'postgres', address], '"postgres://localhost/app" is no category'],
-    [['matrix', address], '"postgres://localhost/app" is no dialect'],
+    [['explain', address], '"postgres://localhost/app" is not a dialect'],
+    [['explain', 'postgres', address], '"postgres://localhost/app" is not a category'],
+    [['matrix', address], '"postgres://localhost/app" is not a dialect'],
     [['verify', '--law', address], 'there is no law "postgres://localhost/app"'],
     [['verify', `--law=${address}`], 'there is no law "postgres://localhost/app"'],
-    [['schema', 'app:s3cr%40t@localhost'], '"(an address without a scheme)" is no dialect'],
+    [['schema', 'app:s3cr%40t@localhost'], '"(an address without a scheme)" is not a dialect'],
   ] as const)('is told without its password: %j', async ([args, words]) => {
     const { output, progress, exitCode } = await cli([...args])
     expect(exitCode).toBe(2)

@@ -103,7 +103,7 @@ describe('holdfast verify <module>', { timeout: 120_000 }, () => {
           'export const locks = {}',
           /has no function as its default export: write export default/,
         ],
-        ['empty.mjs', 'export default () => ({})', /what it gave is not locks to verify/],
+        ['empty.mjs', 'export default () => ({})', /what it returned is not locks to verify/],
         [
           'other.mjs',
           'export default () => ({ locks: { transaction() {} }, close() {} })',

@@ -36,8 +36,8 @@ test('help with the name of a command is that of the command', async () => {
   expect(await cli(['help', 'doctor'])).toEqual(await cli(['doctor', '--help']))
 })
 
-test('help for what is no command says so', async () => {
+test('help for what is not a command says so', async () => {
   const { text, exitCode } = await cli(['help', 'docter'])
-  expect(text).toMatch(/^holdfast: "docter" is no command\n\nUsage:/)
+  expect(text).toMatch(/^holdfast: "docter" is not a command\n\nUsage:/)
   expect(exitCode).toBe(2)
 })

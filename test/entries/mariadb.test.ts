@@ -184,7 +184,7 @@ function specs(context: EngineContext): void {
     'changeUser',
     'destroy',
     'importFile',
-  ] as const)("%s is not the work's to call, and the transaction goes on", async (name) => {
+  ] as const)('%s must not be called by the work, and the transaction goes on', async (name) => {
     const before = Number(await seen())
     await locks.transaction(async (tx) => {
       await increment(tx)

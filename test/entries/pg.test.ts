@@ -65,7 +65,7 @@ function specs(context: EngineContext): void {
     expect(await listeners()).toEqual(before)
   })
 
-  test('a transaction that only reads cannot write', async () => {
+  test('a read-only transaction cannot write', async () => {
     await expect(locks.transaction(increment, { access: 'read-only' })).rejects.toMatchObject({
       code: '25006',
     })

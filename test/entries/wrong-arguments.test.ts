@@ -55,12 +55,12 @@ const creations: readonly (readonly [string, () => unknown, string])[] = [
   [
     'better-sqlite3: a handle of libsql',
     () => untyped(betterSqlite3)({ prepare: () => {}, pragma: () => {}, syncUntil: () => {} }),
-    'source: is a handle of libsql, whose close() does not give up what the handle holds: open the file with better-sqlite3',
+    "source: is a handle of libsql, whose close() does not release the handle's locks: open the file with better-sqlite3",
   ],
   [
     'pg: PGlite',
     () => untyped(pgLocks)({ query: async () => {}, runExclusive: async () => {} }),
-    'pool: is PGlite, which has one session, and locks are between sessions: its own transaction() lets nobody else in until it ends',
+    'pool: is PGlite, which has one session, and locks work between sessions: its own transaction() is exclusive until it ends',
   ],
   [
     'duckdb: nothing',

@@ -118,7 +118,7 @@ function specs(context: EngineContext): void {
     const refused: unknown = await probe({ ...session, run }).catch((error: unknown) => error)
     await session.release()
     await third.release()
-    expect(String(refused)).toContain('a pooler gives this connection another server')
+    expect(String(refused)).toContain('a pooler gives each transaction a different server connection')
   })
 
   test('a server that somebody else uses in between is refused, though every number stays the same', async () => {
@@ -128,7 +128,9 @@ function specs(context: EngineContext): void {
       await session.run({ sql: 'select 1', params: [] }) // as the pooler's next client would
       return session.run(statement)
     }
-    await expect(probe({ ...session, run })).rejects.toThrow(/a pooler gives this connection another server/)
+    await expect(probe({ ...session, run })).rejects.toThrow(
+      /a pooler gives each transaction a different server connection/,
+    )
     await probe(session)
     await session.release()
   })
@@ -136,7 +138,7 @@ function specs(context: EngineContext): void {
   test('where a second connection is needed and cannot be had, the refusal says so and nothing hangs', async () => {
     const { sessions, probe } = use(throughKysely, context.server.url, 1)
     const session = await sessions.open()
-    await expect(probe(session)).rejects.toThrow(/a second connection is needed once/)
+    await expect(probe(session)).rejects.toThrow(/detecting a pooler takes a second connection/)
     await session.release()
   })
 

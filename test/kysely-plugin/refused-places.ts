@@ -3,7 +3,7 @@ import type { RefusedCase } from './refused-cases.ts'
 /** Locked queries that are right by themselves, at places where a server may leave them out. */
 export const placeCases: readonly RefusedCase[] = [
   {
-    title: 'a sub-query on the optional side',
+    title: 'a subquery on the optional side',
     field: 'leftJoin',
     build: (db) =>
       db

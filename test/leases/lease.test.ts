@@ -92,7 +92,7 @@ describeLeases((stage) => {
     await until(() => lease.signal.aborted, 'the loss')
     expect(lease.signal.reason).toBeInstanceOf(LockLostError)
     // by the server's answer, and not because its time was over
-    expect(lease.signal.reason).toMatchObject({ message: expect.stringContaining('is not ours any more') })
+    expect(lease.signal.reason).toMatchObject({ message: expect.stringContaining('is no longer ours') })
     expect(await caught(lease.extend())).toBeInstanceOf(LockLostError)
   })
 

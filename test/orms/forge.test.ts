@@ -193,7 +193,7 @@ describeEngines(
       ]
       for (const error of await Promise.all(refused.map(caught))) {
         expect(error).toBeInstanceOf(UnsupportedLockError)
-        expect((error as Error).message).toContain('the client lends none outside of its transactions')
+        expect((error as Error).message).toContain('the client gives access to none outside its transactions')
         expect((error as Error).message).toContain('locks.lease')
       }
     })

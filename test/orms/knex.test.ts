@@ -36,7 +36,7 @@ function specs(context: EngineContext): void {
         await tx('account').insert({ id: 3, balance_now: 1 })
         await tx[end]()
       })
-      await expect(ending).rejects.toThrow(`${end} is not the work's to call`)
+      await expect(ending).rejects.toThrow(`${end} must not be called by the work`)
       expect(await knex('account').where({ id: 3 })).toEqual([])
     },
   )
@@ -68,8 +68,8 @@ function specs(context: EngineContext): void {
       await caught(tx.transaction(async () => {}, { readOnly: true })),
     ])
     expect(said.map(String)).toEqual([
-      expect.stringContaining("commit is not the work's to call"),
-      expect.stringContaining("rollback is not the work's to call"),
+      expect.stringContaining('commit must not be called by the work'),
+      expect.stringContaining('rollback must not be called by the work'),
       expect.stringContaining('a nested transaction has the isolation level'),
       expect.stringContaining('a nested transaction has the isolation level'),
     ])

@@ -63,7 +63,7 @@ function specs(context: EngineContext): void {
       tx.persist(tx.create(Wallet, { id: 1, balance: 1 }))
       void tx.flush().catch(() => {})
     })
-    await expect(call).rejects.toThrow('a statement that the work did not wait for has failed')
+    await expect(call).rejects.toThrow('a statement that the work did not await has failed')
   })
 
   test('a fork that keeps the context is refused, and so is to leave it', async () => {
@@ -72,7 +72,7 @@ function specs(context: EngineContext): void {
       'use tx itself',
     )
     await expect(locks.transaction(async (tx) => tx.resetTransactionContext())).rejects.toThrow(
-      "is not the work's to call",
+      'must not be called by the work',
     )
   })
 

@@ -109,7 +109,7 @@ function specs(context: OrmContext): void {
       })
       void caught(nested)
     })
-    await expect(call).rejects.toThrow('a statement that the work did not wait for has failed')
+    await expect(call).rejects.toThrow('a statement that the work did not await has failed')
     expect(await balances()).toEqual([100, 100])
   })
 

@@ -115,7 +115,7 @@ function specs(context: OrmContext): void {
       const { locks, selectSkipping } = context.app
       if (selectSkipping === undefined) return skip('this ORM has no words for it')
       const reading = locks.transaction(async (tx) => locks.rows(tx, selectSkipping(1, tx) as never))
-      await expect(reading).rejects.toThrow('has a lock of its own: say it by the options')
+      await expect(reading).rejects.toThrow('has a lock clause of its own: use the options instead')
     },
   )
 

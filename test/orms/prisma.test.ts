@@ -193,7 +193,7 @@ function specs(context: EngineContext): void {
       await tx.account.update({ where: { id: 1 }, data: { balance: 1 } })
       void caught(tx.account.update({ where: { id: 99 }, data: { balance: 1 } }))
     })
-    await expect(call).rejects.toThrow('a statement that the work did not wait for has failed')
+    await expect(call).rejects.toThrow('a statement that the work did not await has failed')
     expect(await app.prisma.account.findUnique({ where: { id: 1 } })).toEqual({ id: 1, balance: 100 })
   })
 

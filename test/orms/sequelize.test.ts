@@ -30,7 +30,7 @@ function specs(context: EngineContext): void {
         await Account.create({ id: 3, balance: 1 }, { transaction: tx })
         await tx[end]()
       })
-      await expect(ending).rejects.toThrow(`${end} is not the work's to call`)
+      await expect(ending).rejects.toThrow(`${end} must not be called by the work`)
       expect(await Account.count()).toBe(2)
     },
   )
@@ -130,7 +130,7 @@ function specs(context: EngineContext): void {
     ])
     expect(said.map(String)).toEqual([
       expect.stringContaining('call transaction with one'),
-      expect.stringContaining("commit is not the work's to call"),
+      expect.stringContaining('commit must not be called by the work'),
       expect.stringContaining('has the isolation level'),
     ])
   })

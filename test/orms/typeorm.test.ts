@@ -41,7 +41,7 @@ function specs(context: EngineContext): void {
         await tx.insert(account, { id: 3, balance: 1 })
         await tx.queryRunner?.[end]()
       })
-      await expect(ending).rejects.toThrow(`${end} is not the work's to call`)
+      await expect(ending).rejects.toThrow(`${end} must not be called by the work`)
       expect(await source.manager.countBy(account, { id: 3 })).toBe(0)
     },
   )
@@ -80,7 +80,7 @@ function specs(context: EngineContext): void {
       const call = locks.transaction(async (tx) => {
         void caught(tx.save(account, { id: 3, balance: 1 }))
       })
-      await expect(call).rejects.toThrow('a statement that the work did not wait for has failed')
+      await expect(call).rejects.toThrow('a statement that the work did not await has failed')
       expect(await source.manager.count(account)).toBe(2)
     })
   })

@@ -78,13 +78,13 @@ describeSessionLocks((stage) => {
       expect(error).toMatchObject({
         field: 'pool',
         message: expect.stringMatching(
-          /no connection came free in 200 ms .*0 session locks .* hold 0 connections/,
+          /no connection became free in 200 ms .*0 session locks .* hold 0 connections/,
         ),
       })
     }
     const timely = await caught(a.acquire(stage.key(), { wait: { timeoutMs: 100 } }))
     expect(timely).toBeInstanceOf(LockTimeoutError)
-    expect(timely).toMatchObject({ message: expect.stringMatching(/no connection came free in \d+ ms/) })
+    expect(timely).toMatchObject({ message: expect.stringMatching(/no connection became free in \d+ ms/) })
     await borrowed.release()
     await (await a.acquire(stage.key())).release()
   })

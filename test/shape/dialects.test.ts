@@ -36,7 +36,7 @@ describe('the check of dialects', () => {
       { registry: { one: { ...one, cells: { ...one?.cells, table: unsupported('', '') } } } },
     ],
     [
-      'one decides more, which is no category',
+      'one decides more, which is not a category',
       { registry: { one: { ...one, cells: { ...one?.cells, more: () => undefined } } } },
     ],
     [

@@ -41,7 +41,7 @@ function partProblems(folder: string, dialect: DialectParts, { categories }: Inv
       .map((category) => `has not decided ${category}`),
     ...Object.keys(cells)
       .filter((cell) => !categories.includes(cell))
-      .map((cell) => `decides ${cell}, which is no category`),
+      .map((cell) => `decides ${cell}, which is not a category`),
     ...(typeof errors?.codeOf === 'function' && Object.keys(errors.codes ?? {}).length > 0
       ? []
       : ['has no table of errors']),

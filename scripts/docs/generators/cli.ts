@@ -15,7 +15,7 @@ export const cli: Generator = ([name, ...rest]) => {
   if (name === 'addresses') return addresses()
   const command = commands.find((one) => one.name === name)
   if (command === undefined)
-    throw new Error(`${name} is no command, and none of commands, exit-codes, addresses`)
+    throw new Error(`${name} is not a command, and none of commands, exit-codes, addresses`)
   return body(command)
 }
 
@@ -65,15 +65,15 @@ function optionCall(name: string, { short, value }: CommandOption): string {
 }
 
 const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
-  ok: 'nothing is wrong; a watch that was interrupted',
+  ok: 'nothing is wrong, or a watch was interrupted',
   failed:
-    '`verify`: a law is broken. `doctor`: a lock is worth nothing here, or a setting makes locks impossible',
+    '`verify`: a law is broken. `doctor`: a lock protects nothing here, or a setting makes locks impossible',
   usage: 'the command line was not understood; the usage is on standard error',
   unreachable: 'a database could not be reached, or does not let the command do what it needs',
   unwritten:
-    'the report could not be written, for instance to a full disk; what `verify` had made is removed',
-  interrupted: '`verify` and `doctor` were interrupted; what they had made is removed',
-  closed: 'whoever read the output has closed it, as `head` does; what the command had made is removed',
+    'the report could not be written, for instance to a full disk; everything `verify` created is removed',
+  interrupted: '`verify` and `doctor` were interrupted; everything they created is removed',
+  closed: 'the reader of the output has closed it, as `head` does; everything the command created is removed',
 }
 
 function exits(): string {

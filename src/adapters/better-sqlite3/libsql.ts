@@ -13,6 +13,6 @@ export function isLibsql(handle: object): boolean {
 export function noLibsql(): LockUsageError {
   return new LockUsageError(
     'source',
-    'is a handle of libsql, whose close() does not give up what the handle holds: open the file with better-sqlite3',
+    "is a handle of libsql, whose close() does not release the handle's locks: open the file with better-sqlite3",
   )
 }

@@ -4,8 +4,8 @@ import { isUnsupported, unsupported, type Unsupported } from '../../core/support
 import type { Dialect, Emitter } from '../../dialects/dialect.ts'
 
 const noConnection = unsupported(
-  'the lock belongs to a connection, and the client lends none outside of its transactions',
-  "locks.lease(...) or row locks; where the database has named locks that end with the transaction, isolation: 'read committed'",
+  'the lock belongs to a connection, and the client gives access to none outside its transactions',
+  "locks.lease(...) or row locks; where the database has advisory locks that end with the transaction, isolation: 'read committed'",
 )
 
 const noSuchBegin = unsupported(
@@ -14,7 +14,7 @@ const noSuchBegin = unsupported(
 )
 
 const noSetting = unsupported(
-  "the database's lock timeout belongs to a connection, and the client lends none outside of its transactions",
+  "the database's lock timeout belongs to a connection, and the client gives access to none outside its transactions",
   '{ wait: { timeoutMs } } with each lock',
 )
 

@@ -127,6 +127,6 @@ export function oneFile(driver: Driver): ForgeTraits {
 function waitsInDriver(): LockUsageError {
   return new LockUsageError(
     'client',
-    'waits for a locked file inside of its driver (busy_timeout), and this process with it: give its adapter timeout: 0',
+    'waits for a locked file inside its driver (busy_timeout), and blocks this process: give its adapter timeout: 0',
   )
 }

@@ -103,7 +103,7 @@ function textOf(query: unknown): string {
 }
 
 function refuse(name: string): never {
-  throw new LockUsageError('tx', `${name} is not the work's to call: ${refused[name]}`)
+  throw new LockUsageError('tx', `${name} must not be called by the work: ${refused[name]}`)
 }
 
 function isObject(value: unknown): value is object {

@@ -72,7 +72,7 @@ async function lookForStored({ watched: { body, ask, hasCut }, settle }: Control
 function leftOpen(): LockUsageError {
   return new LockUsageError(
     'transaction',
-    'the work has returned while a stream of it was open: nothing is stored. Read it to its end, or leave its loop',
+    'the work has returned while a stream was open: nothing is stored. Read it to its end, or leave its loop',
   )
 }
 

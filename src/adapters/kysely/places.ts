@@ -40,15 +40,15 @@ type ChangeSelect = (select: SelectNode, place: Place) => SelectNode
 const refusals = {
   definition: [
     'forUpdate',
-    'a lock belongs to a query that runs now, not to the definition of a table or view',
+    'a lock belongs in a query that runs now, not in the definition of a table or view',
   ],
   branch: [
     'union',
-    'a part of a set operation cannot be locked: lock in a query of its own, or in a sub-query in its FROM',
+    'a part of a set operation cannot be locked: lock in a separate query, or in a subquery in its FROM',
   ],
   optional: [
     'leftJoin',
-    'a sub-query on the optional side of an outer join may never be run, and then it locks nothing',
+    'a subquery on the optional side of an outer join may never be run, and then it locks nothing',
   ],
   unusedColumn: [
     'select',

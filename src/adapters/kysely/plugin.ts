@@ -101,7 +101,7 @@ function checkSubquery(sources: readonly Source[], place: Place): void {
   if (found === undefined) return
   throw new LockUsageError(
     'from',
-    `${found.name} is a WITH query of the query around it: build the locked sub-query with the expression builder`,
+    `${found.name} is a WITH query of the query around it: build the locked subquery with the expression builder`,
   )
 }
 
@@ -109,7 +109,7 @@ function checkDelete(lock: WritableLock): void {
   if (lock.style !== 'clause' || lock.isUnsafeInDelete !== true) return
   throw new LockUsageError(
     'where',
-    'this server would also delete the rows that the sub-query of a DELETE locks: lock them by a query of their own, then delete by key',
+    'this server would also delete the rows that the subquery of a DELETE locks: lock them in a separate query, then delete by key',
   )
 }
 
@@ -121,12 +121,12 @@ function lockOf(plan: Plan): WritableLock {
   if (setting !== undefined) {
     throw refused(
       plan,
-      'it is done by a setting of the session, which a query alone can neither change nor put back',
+      'it is done by a setting of the session, which a query alone can neither change nor restore',
     )
   }
   const others = [...needs, ...beforeBegin, ...inTransaction, ...afterEnd]
   if (others.length > 0 || query === undefined || query.style === 'touch') {
-    throw refused(plan, 'it takes statements of its own, which a query alone cannot bring along')
+    throw refused(plan, 'it takes extra statements, which a query alone cannot send')
   }
   return query
 }

@@ -34,7 +34,7 @@ export function checkShape(select: SelectNode): void {
   if (lists.some((node) => node !== undefined && aggregates(node))) {
     throw new LockUsageError(
       'select',
-      `aggregate and window functions read more rows than they give: ${instead}`,
+      `aggregate and window functions read more rows than they return: ${instead}`,
     )
   }
 }
@@ -93,20 +93,17 @@ function checkLockable(source: Source, place: Place): void {
   if (source.isSubquery) {
     throw new LockUsageError(
       'from',
-      `${name} is a sub-query, whose rows some databases lock and others do not: lock inside of it, or name the tables to lock in of`,
+      `${name} is a subquery, whose rows some databases lock and others do not: lock inside it, or name the tables to lock in of`,
     )
   }
   if (source.table === undefined) {
     throw new LockUsageError(
       'from',
-      `${name} is SQL text that is not looked into: use sql.table, or name the tables to lock in of`,
+      `${name} is SQL text that Holdfast does not parse: use sql.table, or name the tables to lock in of`,
     )
   }
   if (isWithQuery(source, place))
-    throw new LockUsageError(
-      'from',
-      `${name} is a WITH query: its rows are locked inside of it or not at all`,
-    )
+    throw new LockUsageError('from', `${name} is a WITH query: its rows are locked inside it or not at all`)
   if (source.isOptional) {
     throw new LockUsageError(
       'of',

@@ -14,8 +14,8 @@ export type TransactionOf<Db> = Db extends {
 
 /** What would end or leave the transaction behind our back. */
 const refused: Readonly<Record<string, string>> = {
-  transaction: 'a transaction is open already',
-  startTransaction: 'a transaction is open already',
+  transaction: 'a transaction is already open',
+  startTransaction: 'a transaction is already open',
   connection: 'a transaction has one connection, and this is it',
   destroy: 'the pool belongs to the instance that the locks were made from',
 }

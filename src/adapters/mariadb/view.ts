@@ -53,7 +53,7 @@ export function transactionView<C extends object>(connection: C, care: Care): C 
 }
 
 function notYours(name: PropertyKey, why: string): LockUsageError {
-  return new LockUsageError('tx', `${String(name)} is not the work's to call: ${why}`)
+  return new LockUsageError('tx', `${String(name)} must not be called by the work: ${why}`)
 }
 
 /** One call can be several commands, each of which is sent when the one before is answered. */

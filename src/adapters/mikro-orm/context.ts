@@ -77,10 +77,7 @@ function connectionOf(client: QueryingClient): object {
       return { rows: rows ?? [], ...(isChange && { numAffectedRows: BigInt(rowCount ?? 0) }) }
     },
     streamQuery: () => {
-      throw new LockUsageError(
-        'tx',
-        'stream is not to be had inside of a transaction: read in pieces instead',
-      )
+      throw new LockUsageError('tx', 'stream is not available inside a transaction: read in pieces instead')
     },
   }
 }
@@ -93,6 +90,6 @@ function asCause(error: unknown): never {
 function refuse(name: PropertyKey): never {
   throw new LockUsageError(
     'tx',
-    `${String(name)} is not the work's to call: return to commit, throw to roll back`,
+    `${String(name)} must not be called by the work: return to commit, throw to roll back`,
   )
 }

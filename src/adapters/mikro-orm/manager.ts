@@ -68,7 +68,7 @@ export function keptInside<M extends Manager>(em: M): M {
 function keepsContext(): LockUsageError {
   return new LockUsageError(
     'keepTransactionContext',
-    'is not to be had here: use tx itself, or tx.transactional',
+    'is not available here: use tx itself, or tx.transactional',
   )
 }
 

@@ -19,6 +19,6 @@ export function checkAutocommit(status: ServerStatus): void {
 export function withoutAutocommit(): LockUsageError {
   return new LockUsageError(
     'pool',
-    'its connections have autocommit off, so what is sent outside of a transaction would not be stored: leave it on',
+    'its connections have autocommit off, so what is sent outside a transaction would not be stored: leave it on',
   )
 }

@@ -37,14 +37,17 @@ function wouldWaitForItself(): LockUsageError {
 
 /** Refuses the end of a transaction to its work. */
 export function refuseEnd(name: string): never {
-  throw new LockUsageError('tx', `${name} is not the work's to call: return to commit, throw to roll back`)
+  throw new LockUsageError(
+    'tx',
+    `${name} must not be called by the work: return to commit, throw to roll back`,
+  )
 }
 
 /** Nobody would know when it ends, and COMMIT would come in between. */
 export function withoutFunction(): LockUsageError {
   return new LockUsageError(
     'work',
-    'a nested transaction without a function is not to be had here: call transaction with one',
+    'a nested transaction without a function is not available here: call transaction with one',
   )
 }
 

@@ -119,7 +119,7 @@ function borrow(client: ListeningClient, { hear, lose }: Ears): Loan {
   const checkDirect = async (): Promise<void> => {
     if (isBackend(client.processID, await send('SELECT pg_backend_pid() AS pid'))) return
     end()
-    throw new Error('a pooler is between: what is sent to a topic would not be heard')
+    throw new Error('there is a pooler in between: notifications would not arrive')
   }
   client.on('notification', hear)
   return { isOver: () => isOver, send, checkDirect, end }

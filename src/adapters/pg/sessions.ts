@@ -96,7 +96,7 @@ function isPglite(pool: unknown): boolean {
 function onlySession(): LockUsageError {
   return new LockUsageError(
     'pool',
-    'is PGlite, which has one session, and locks are between sessions: its own transaction() lets nobody else in until it ends',
+    'is PGlite, which has one session, and locks work between sessions: its own transaction() is exclusive until it ends',
   )
 }
 

@@ -46,7 +46,7 @@ function refuseElsewhere(name: PropertyKey): Method {
   return () => {
     throw new LockUsageError(
       'tx',
-      `${String(name)} is not to be had inside of a transaction: use the sql that the locks were made of`,
+      `${String(name)} is not available inside a transaction: use the sql that was passed to createLocks`,
     )
   }
 }

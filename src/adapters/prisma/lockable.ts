@@ -62,7 +62,7 @@ export function lockable<Adapter extends PrismaAdapter>(adapter: Adapter): Locka
 function oneClient(): LockUsageError {
   return new LockUsageError(
     'adapter',
-    'another client is connected by it: call lockable once for each PrismaClient',
+    'another client is connected through it: call lockable once for each PrismaClient',
   )
 }
 

@@ -18,7 +18,7 @@ function twoLibraries(copies: readonly Copy[], folder: string): Finding {
     id: 'several-libraries',
     severity: 'warning',
     title: `${copies.length} SQLite libraries are installed: ${named.join(', ')}`,
-    why: 'Two of them in one process do not exclude each other on the same file: both get its write lock, and closing a handle of one gives up what the other holds.',
-    mend: 'Open each file through one copy of one library in all of a process: npm ls shows who brings the others.',
+    why: 'Two of them in one process do not exclude each other on the same file: both get its write lock, and closing a handle of one releases the locks of the other.',
+    mend: 'Open each file with one copy of one library in the whole process: npm ls shows where the others come from.',
   }
 }

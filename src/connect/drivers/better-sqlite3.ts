@@ -37,7 +37,7 @@ export const betterSqlite3: Driver = {
     ERR_DLOPEN_FAILED: 'driver',
   },
   scratch,
-  scratchNeeds: 'a folder that may be written to',
+  scratchNeeds: 'a writable folder',
   beside: otherLibraries,
   tables: (session) =>
     namesIn(

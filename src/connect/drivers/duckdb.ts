@@ -30,7 +30,7 @@ export const duckdb: Driver = {
   },
   failures: { ERR_DLOPEN_FAILED: 'driver' },
   scratch,
-  scratchNeeds: 'a folder that may be written to',
+  scratchNeeds: 'a writable folder',
   tables: (session) =>
     namesIn(
       session,
@@ -60,7 +60,7 @@ function closable(instance: OwnInstance): DuckdbInstance & { readonly close: () 
 async function ownFile(url: string): Promise<string> {
   const file = await existingFile(url)
   if ((await firstBytes(file, 12)).subarray(8).toString() === 'DUCK') return file
-  throw new ConnectError('address', `${describeAddress(url)} is not a file of DuckDB's`)
+  throw new ConnectError('address', `${describeAddress(url)} is not a DuckDB file`)
 }
 
 function scratch({ module, url, name }: ScratchOrder): ReturnType<Driver['scratch']> {

@@ -15,8 +15,8 @@ const rules: readonly SettingRule[] = [
     isAmiss: (value) => value === 'true',
     id: 'read-only',
     severity: 'error',
-    title: 'this database was opened to be read only',
-    why: 'Locks are rows that are written: none can be had.',
+    title: 'this database was opened read-only',
+    why: 'Locks are written rows, so none can be taken.',
     mend: 'Open it with access_mode READ_WRITE.',
   },
   {
@@ -25,8 +25,8 @@ const rules: readonly SettingRule[] = [
     id: 'in-memory',
     severity: 'note',
     title: 'the database is in memory',
-    why: 'It belongs to one instance of this process, and its locks reach nobody else.',
-    mend: 'Use a file where the data is to stay.',
+    why: 'It belongs to one instance in this process, and its locks exclude nobody else.',
+    mend: 'Use a file if the data must persist.',
   },
 ]
 
@@ -35,7 +35,7 @@ const singleProcess: Finding = {
   id: 'single-process',
   severity: 'note',
   title: 'only one process at a time can write to a DuckDB file',
-  why: 'Locks are between the connections of this process; another process cannot open the file.',
+  why: 'Locks work between the connections of this process; another process cannot open the file.',
   mend: 'Let one process do all the writing, and take its instance from DuckDBInstance.fromCache.',
 }
 

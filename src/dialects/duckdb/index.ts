@@ -31,12 +31,12 @@ export const duckdb: BuiltinDialect<'duckdb', 'skip-locked' | 'table'> = {
         nowMs,
         support: emulated(
           'name',
-          'a guard row: the second transaction to take the name is aborted and repeated',
+          'a guard row: the second transaction to take the lock is aborted and repeated',
         ),
       }),
     table: unsupported(
       'DuckDB lets every transaction write any table and finds conflicts later',
-      "take an advisory lock on the table's name in every transaction that has to keep out of the way",
+      "take an advisory lock on the table's name in every transaction that must not run at the same time",
     ),
   },
   errors,

@@ -28,7 +28,7 @@ export function row(request: CheckedRow): PlanDraft | Unsupported {
   return {
     support: emulated(
       'table',
-      'a guard row for each table: transactions that lock conflict and are repeated; one that writes without a lock is not held off',
+      'a guard row for each table: transactions that lock conflict and are repeated; one that writes without a lock is not stopped',
     ),
     mode: 'exclusive',
     // A conflict is reported at once and ends the transaction, so only all of it can be repeated.

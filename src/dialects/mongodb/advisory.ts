@@ -17,7 +17,7 @@ export function advisory(request: CheckedAdvisory): PlanDraft | Unsupported {
       ...shared,
       support: emulated(
         'name',
-        'a guard document: the second transaction to take the name is aborted and repeated',
+        'a guard document: the second transaction to take the lock is aborted and repeated',
       ),
       waiting: waitingBy('transaction', request.wait),
       inTransaction: [guardDocument(name)],
@@ -28,7 +28,7 @@ export function advisory(request: CheckedAdvisory): PlanDraft | Unsupported {
     ...shared,
     support: emulated(
       'name',
-      'there are no named locks: a lease in the collection _leases, which ends by itself',
+      'there are no advisory locks: a lease in the collection _leases, which expires',
     ),
     waiting: waitingBy('statement', request.wait),
     beforeBegin: [acquireLease({ name, ...terms })],

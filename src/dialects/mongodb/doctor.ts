@@ -63,8 +63,8 @@ function readLifetime(row: Row | undefined): readonly Finding[] {
 const noReplicaSet: Finding = {
   id: 'no-replica-set',
   severity: 'error',
-  title: 'this server stands alone: it is part of no replica set',
-  why: 'It has no transactions, so locks.transaction(...), locks.withLock(...) and row locks cannot be had. Leases can.',
+  title: 'this server is standalone: it is not part of a replica set',
+  why: 'It has no transactions, so locks.transaction(...), locks.withLock(...) and row locks are not available. Leases are.',
   mend: 'Start it with --replSet and run rs.initiate() once: a set of one member is enough.',
 }
 
@@ -72,7 +72,7 @@ const notPrimary: Finding = {
   id: 'not-primary',
   severity: 'error',
   title: 'this server is not the primary of its replica set',
-  why: 'It takes no writes, and every lock is one.',
+  why: 'It accepts no writes, and every lock is a write.',
   mend: 'Name the replica set in the address, without directConnection=true, so that the driver finds the primary.',
 }
 
@@ -81,7 +81,7 @@ function weakConcern(w: number): Finding {
     id: 'write-concern-weak',
     severity: 'warning',
     title: `writes are acknowledged before most members have them (default write concern w: ${w})`,
-    why: 'A failover can undo them. The leases and transactions of Holdfast ask for the majority themselves; other writes of the application do not.',
+    why: "A failover can undo them. Holdfast's leases and transactions ask for the majority; other writes of the application do not.",
     mend: "Run setDefaultRWConcern with { w: 'majority' }.",
   }
 }
@@ -92,6 +92,6 @@ function shortLifetime(seconds: number): Finding {
     severity: 'warning',
     title: `a transaction is ended after ${seconds} s (transactionLifetimeLimitSeconds)`,
     why: 'A transaction that is ended from outside loses its locks and all of its work.',
-    mend: 'Set transactionLifetimeLimitSeconds to 60, its default, or keep the work inside of locks shorter than that.',
+    mend: 'Set transactionLifetimeLimitSeconds to 60, its default, or keep the work under locks shorter than that.',
   }
 }

@@ -28,7 +28,7 @@ export const mongodb: BuiltinDialect<'mongodb', 'skip-locked' | 'table'> = {
     advisory,
     table: unsupported(
       'MongoDB has no lock on a collection that a client could take',
-      "take an advisory lock on the collection's name in every transaction that has to keep out of the way",
+      "take an advisory lock on the collection's name in every transaction that must not run at the same time",
     ),
   },
   errors,

@@ -25,7 +25,7 @@ export function row(request: CheckedRow): PlanDraft | Unsupported {
   return {
     support: emulated(
       'row',
-      'the document is written, so that a second writer is aborted; its transaction is repeated',
+      'the document is written to, so a second writer is aborted; its transaction is repeated',
     ),
     mode: 'exclusive',
     // A conflict is reported at once and ends the transaction, so only all of it can be repeated.
@@ -58,7 +58,7 @@ function noPattern(value: unknown): unknown {
   if (!(value instanceof RegExp) && !isBsonPattern(value)) return value
   throw new LockUsageError(
     'target.key',
-    'a pattern is no value: name the documents by { collection, filter }',
+    'a pattern is not a value: name the documents with { collection, filter }',
   )
 }
 

@@ -43,7 +43,7 @@ const rules: readonly SettingRule[] = [
     id: 'commit-not-durable',
     severity: 'warning',
     title: 'COMMIT answers before the change is on disk (DELAYED_DURABILITY = FORCED)',
-    why: 'After a crash a lease that was granted may be gone, and another holder gets it: with a fence that is not higher if the clock went back.',
+    why: 'After a crash a lease that was granted may be gone, and another holder gets it: with a fencing token that is not higher if the clock went back.',
     mend: 'ALTER DATABASE CURRENT SET DELAYED_DURABILITY = ALLOWED, or DISABLED, which is the default.',
   },
   {
@@ -60,9 +60,9 @@ const rules: readonly SettingRule[] = [
     isAmiss: (value) => Number(value) < 0,
     id: 'lock-timeout-unlimited',
     severity: 'note',
-    title: 'a wait for a lock has no end unless the caller sets one (LOCK_TIMEOUT = -1)',
-    why: 'Whoever waits behind a holder that hangs keeps a connection for as long.',
-    mend: 'Say wait: { timeoutMs } or lockTimeoutMs in each call.',
+    title: 'a wait for a lock is unlimited unless the caller sets a limit (LOCK_TIMEOUT = -1)',
+    why: 'A waiter behind a holder that hangs keeps a connection for that long.',
+    mend: 'Set wait: { timeoutMs } or lockTimeoutMs in each call.',
   },
   {
     setting: 'lock_timeout',
@@ -70,7 +70,7 @@ const rules: readonly SettingRule[] = [
     id: 'lock-timeout-set',
     severity: 'note',
     title: 'the connection comes with LOCK_TIMEOUT = {value}',
-    why: 'It stays on a connection until it is changed: somebody before may have left it, and calls that are to wait fail after that time.',
+    why: 'It stays on a connection until it is changed: an earlier user may have left it, and calls that should wait fail after that time.',
     mend: 'Let the pool reset its connections, or set LOCK_TIMEOUT back to -1 after use.',
   },
   {
@@ -79,7 +79,7 @@ const rules: readonly SettingRule[] = [
     id: 'xact-abort-off',
     severity: 'note',
     title: 'most errors leave the transaction open (XACT_ABORT = OFF)',
-    why: 'Code that catches an error, such as a lock timeout, and commits keeps half of the work. Holdfast rolls back by itself.',
+    why: 'Code that catches an error, such as a lock timeout, and commits stores half of the work. Holdfast always rolls back.',
     mend: 'SET XACT_ABORT ON where transactions are written by hand.',
   },
   {
@@ -88,8 +88,8 @@ const rules: readonly SettingRule[] = [
     id: 'read-committed-snapshot',
     severity: 'note',
     title: 'plain reads take no locks (READ_COMMITTED_SNAPSHOT = ON)',
-    why: 'A plain read passes every lock and shows what was committed before: only reads through locks.rows(...) wait for the holder.',
-    mend: 'Read what is then written through locks.rows(...), which adds the hints that lock here too.',
+    why: 'A plain read ignores every lock and shows what was committed before: only reads through locks.rows(...) wait for the holder.',
+    mend: 'Read through locks.rows(...) what you are going to write: it adds hints that lock here too.',
   },
   {
     setting: 'snapshot_isolation',
@@ -106,7 +106,7 @@ const rules: readonly SettingRule[] = [
     id: 'optimized-locking',
     severity: 'note',
     title: 'changed rows are held by a lock on the transaction (optimized locking)',
-    why: 'Lists of locks show XACT where others show KEY and RID. An UPDATE looks for its rows without locks; those that locks.rows(...) has locked are held all the same.',
+    why: 'Lists of locks show XACT where others show KEY and RID. An UPDATE looks for its rows without locks; those that locks.rows(...) has locked are still held.',
     mend: 'Nothing: read lists of locks with that in mind.',
   },
   {
@@ -115,8 +115,8 @@ const rules: readonly SettingRule[] = [
     id: 'azure',
     severity: 'note',
     title: 'this is an Azure service, which ends idle connections',
-    why: 'A lock that is held until it is released belongs to a connection, and is lost with it.',
-    mend: 'Watch the signal of what acquire(...) gives, or use locks.lease(...) for long work.',
+    why: 'A lock from acquire(...) belongs to a connection, and is lost with it.',
+    mend: 'Watch the signal of what acquire(...) returns, or use locks.lease(...) for long work.',
   },
 ]
 

@@ -63,5 +63,5 @@ function hinted(request: CheckedRow, hints: readonly string[]): Pick<PlanDraft, 
 function rowSupport({ strength, protectAbsence }: CheckedRow): Supported {
   if (protectAbsence) return native('key-range')
   if (strength === 'update' || strength === 'share') return native('row')
-  return stronger('row', `SQL Server knows no ${strength}: the whole row is locked`)
+  return stronger('row', `SQL Server has no ${strength}: the whole row is locked`)
 }

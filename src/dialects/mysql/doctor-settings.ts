@@ -9,12 +9,12 @@ const readOnly = {
   id: 'read-only',
   severity: 'error',
   title: 'this server is read-only, as replicas are',
-  why: 'Leases cannot be written here, and the named locks of this server exclude nobody on the primary.',
+  why: 'Leases cannot be written here, and the advisory locks of this server exclude nobody on the primary.',
   mend: 'Connect to the primary.',
 } as const
 
 const isolation = {
-  why: 'A plain read shows what was there at the first read of the transaction, also after a wait for a lock: what is then written undoes the work of the last holder. Claims that skip locked rows run into deadlocks.',
+  why: "A plain read shows the data as of the transaction's first read, even after a wait for a lock: a write based on it undoes the work of the last holder. Claims that skip locked rows cause deadlocks.",
   mend: 'Read through locks.rows(...), or set transaction_isolation to READ-COMMITTED.',
 } as const
 
@@ -27,24 +27,24 @@ const family: readonly SettingRule[] = [
     id: 'galera',
     severity: 'warning',
     title: 'this server is a node of a Galera cluster (wsrep_on)',
-    why: 'The other nodes know nothing of its row locks and named locks: two transactions on two nodes both get the row, and one of them fails at COMMIT. Holdfast refuses named locks here.',
-    mend: 'Use locks.lease(...), send all transactions that lock to one node, and let locks.transaction(...) repeat what failed.',
+    why: 'The other nodes do not know its row locks and advisory locks: two transactions on two nodes both get the row, and one of them fails at COMMIT. Holdfast refuses advisory locks here.',
+    mend: 'Use locks.lease(...), send all transactions that lock to one node, and let locks.transaction(...) retry what failed.',
   },
   {
     setting: 'default_storage_engine',
     isAmiss: (value) => value.toLowerCase() !== 'innodb',
     id: 'storage-engine',
     severity: 'warning',
-    title: 'new tables are made with {value}, not with InnoDB (default_storage_engine)',
+    title: 'new tables are created with {value}, not with InnoDB (default_storage_engine)',
     why: 'Only InnoDB has row locks and transactions: on other tables FOR UPDATE locks no row, and nothing is rolled back.',
-    mend: 'Set default_storage_engine to InnoDB, and convert tables that were made without ENGINE=InnoDB.',
+    mend: 'Set default_storage_engine to InnoDB, and convert tables that were created without ENGINE=InnoDB.',
   },
   {
     setting: 'innodb_deadlock_detect',
     isAmiss: (value) => !isOn(value),
     id: 'deadlock-detection-off',
     severity: 'warning',
-    title: 'deadlocks are not looked for (innodb_deadlock_detect = OFF)',
+    title: 'deadlocks are not detected (innodb_deadlock_detect = OFF)',
     why: 'Two transactions that wait for each other do so until innodb_lock_wait_timeout ends one of them.',
     mend: 'Set innodb_deadlock_detect to ON, or keep innodb_lock_wait_timeout at a few seconds.',
   },
@@ -53,10 +53,9 @@ const family: readonly SettingRule[] = [
     isAmiss: isOn,
     id: 'rollback-on-timeout',
     severity: 'warning',
-    title:
-      'a lock that does not come free in time rolls back the whole transaction (innodb_rollback_on_timeout)',
-    why: 'Code that catches the error and goes on writes outside of the transaction that it believes to be in. Holdfast ends the transaction in any case.',
-    mend: 'Repeat the whole transaction after a timeout, or start the server with innodb_rollback_on_timeout = OFF, its default.',
+    title: 'a lock timeout rolls back the whole transaction (innodb_rollback_on_timeout)',
+    why: 'Code that catches the error and goes on writes outside the transaction that it believes it is in. Holdfast always ends the transaction.',
+    mend: 'Retry the whole transaction after a timeout, or start the server with innodb_rollback_on_timeout = OFF, its default.',
   },
   {
     setting: 'innodb_flush_log_at_trx_commit',
@@ -64,7 +63,7 @@ const family: readonly SettingRule[] = [
     id: 'commit-not-durable',
     severity: 'warning',
     title: 'COMMIT answers before the change is on disk (innodb_flush_log_at_trx_commit = {value})',
-    why: 'After a crash a lease that was granted may be gone, and another holder gets it: with a fence that is not higher if the clock went back.',
+    why: 'After a crash a lease that was granted may be gone, and another holder gets it: with a fencing token that is not higher if the clock went back.',
     mend: 'Set innodb_flush_log_at_trx_commit to 1, its default.',
   },
   {
@@ -82,17 +81,17 @@ const family: readonly SettingRule[] = [
     id: 'lock-wait-long',
     severity: 'warning',
     title: 'a wait for a row ends only after {value} seconds (innodb_lock_wait_timeout)',
-    why: 'Whoever waits behind a holder that hangs keeps a connection for as long.',
-    mend: 'Say wait: { timeoutMs } or lockTimeoutMs in each call, or set innodb_lock_wait_timeout to 50, its default, or less.',
+    why: 'A waiter behind a holder that hangs keeps a connection for that long.',
+    mend: 'Set wait: { timeoutMs } or lockTimeoutMs in each call, or set innodb_lock_wait_timeout to 50, its default, or less.',
   },
   {
     setting: 'innodb_lock_wait_timeout',
     isAmiss: (value) => Number(value) < 5,
     id: 'lock-wait-short',
     severity: 'note',
-    title: 'a wait for a row ends after {value} s already (innodb_lock_wait_timeout)',
-    why: 'Calls that are to wait until the lock is free fail as soon as one holder takes longer.',
-    mend: 'Say wait: { timeoutMs } in each call, which counts in the place of the setting, or raise it.',
+    title: 'a wait for a row ends after only {value} s (innodb_lock_wait_timeout)',
+    why: 'Calls that should wait until the lock is free fail as soon as a holder takes longer.',
+    mend: 'Set wait: { timeoutMs } in each call, which overrides the setting, or raise it.',
   },
   {
     setting: 'performance_schema',
@@ -100,7 +99,7 @@ const family: readonly SettingRule[] = [
     id: 'performance-schema-off',
     severity: 'note',
     title: 'the server does not keep lists of its locks (performance_schema = OFF)',
-    why: 'Locks work all the same, but locks.inspect() and `holdfast inspect` see less.',
+    why: 'Locks work anyway, but locks.inspect() and `holdfast inspect` see less.',
     mend: 'Start the server with performance_schema = ON.',
   },
 ]
@@ -122,7 +121,7 @@ function isolationRules(setting: string): readonly SettingRule[] {
       id: 'isolation-default',
       severity: 'warning',
       title: 'transactions are {value} unless they ask for another level',
-      why: 'READ-UNCOMMITTED shows what is never committed; SERIALIZABLE makes every plain read a lock, and so deadlocks frequent.',
+      why: 'READ-UNCOMMITTED shows data that is never committed; SERIALIZABLE makes every plain read take a lock, which causes deadlocks.',
       mend: 'Set transaction_isolation to READ-COMMITTED, and ask for another level where it is needed.',
     },
   ]
@@ -138,7 +137,7 @@ export const mysqlRules: readonly SettingRule[] = [
     id: 'several-primaries',
     severity: 'warning',
     title: 'this server belongs to a group with several primaries',
-    why: 'The others know nothing of its row locks and named locks: of two transactions that lock one row on two servers, one fails at COMMIT. Holdfast refuses named locks here.',
+    why: 'The others do not know its row locks and advisory locks: of two transactions that lock one row on two servers, one fails at COMMIT. Holdfast refuses advisory locks here.',
     mend: 'Use locks.lease(...), and send all transactions that lock to one member.',
   },
 ]
@@ -153,7 +152,7 @@ export const mariadbRules: readonly SettingRule[] = [
     id: 'snapshot-isolation',
     severity: 'note',
     title: 'a row that has changed since the snapshot cannot be locked (innodb_snapshot_isolation)',
-    why: 'At REPEATABLE-READ such a lock fails with error 1020 and rolls the transaction back. No update is lost, but the transaction has to be repeated.',
-    mend: 'Lock first and read afterwards, at READ-COMMITTED; locks.transaction(...) repeats what failed.',
+    why: 'At REPEATABLE-READ such a lock fails with error 1020 and rolls the transaction back. No update is lost, but the transaction has to be retried.',
+    mend: 'Lock first and read afterwards, at READ-COMMITTED; locks.transaction(...) retries what failed.',
   },
 ]

@@ -33,13 +33,13 @@ function read(rows: readonly Row[]): Unsupported | undefined {
   const isOn = (name: string): boolean => !['OFF', '0'].includes(variables.get(name) ?? 'OFF')
   if (isOn('wsrep_on')) {
     return unsupported(
-      'this server is a node of a Galera cluster (wsrep_on): the other nodes know nothing of its user locks',
+      'this server is a node of a Galera cluster (wsrep_on): the other nodes do not know its user locks',
       'locks.lease(...)',
     )
   }
   if (variables.get('group_replication_single_primary_mode') === 'OFF') {
     return unsupported(
-      'this server belongs to a group with several primaries: the others know nothing of its user locks',
+      'this server belongs to a group with several primaries: the others do not know its user locks',
       'locks.lease(...)',
     )
   }

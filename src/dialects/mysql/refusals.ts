@@ -8,12 +8,12 @@ export const gapLocksDoNotExclude: Unsupported = unsupported(
 
 export const noTableLock: Unsupported = unsupported(
   'LOCK TABLES commits the open transaction, and BEGIN drops the table lock again',
-  "take an advisory lock on the table's name in every transaction that has to keep out of the way",
+  "take an advisory lock on the table's name in every transaction that must not run at the same time",
 )
 
 export const noSkipLocked: Unsupported = unsupported(
   'SKIP LOCKED came with MySQL 8.0.1 and MariaDB 10.6',
-  'claim rows by an UPDATE that writes a token of its own, then read them by that token',
+  'claim rows with an UPDATE that writes a unique token, then read them by that token',
 )
 
 export const namesOnly: Unsupported = unsupported('user locks are named by text', 'use rawNameKey')

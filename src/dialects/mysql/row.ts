@@ -83,7 +83,7 @@ function moreThanAsked(request: CheckedRow, { hasOf }: RowTraits): Supported | u
     return stronger('row', 'there is no OF: the rows of every table in the query are locked')
   }
   const isPlain = request.strength === 'update' || request.strength === 'share'
-  return isPlain ? undefined : stronger('row', `InnoDB knows no ${request.strength}: the whole row is locked`)
+  return isPlain ? undefined : stronger('row', `InnoDB has no ${request.strength}: the whole row is locked`)
 }
 
 /** Seen on MySQL 9.7 and MariaDB 10.11: another session then locks the row itself by its primary key. */

@@ -31,7 +31,7 @@ export function userLock(request: CheckedAdvisory, traits: UserLockTraits): Plan
   const isShared = request.mode === 'shared'
   return {
     support: isShared
-      ? stronger('name', 'user locks know no sharing: the lock is exclusive')
+      ? stronger('name', 'user locks cannot be shared: the lock is exclusive')
       : native('name'),
     mode: 'exclusive',
     scope: request.scope,

@@ -19,7 +19,7 @@ export const rules: readonly SettingRule[] = [
     id: 'commit-not-durable',
     severity: 'warning',
     title: 'COMMIT answers before the change is on disk (synchronous_commit = off)',
-    why: 'After a crash a lease that was granted may be gone, and another holder gets it: with a fence that is not higher if the clock went back.',
+    why: 'After a crash a lease that was granted may be gone, and another holder gets it: with a fencing token that is not higher if the clock went back.',
     mend: 'Set synchronous_commit to on for the role that takes leases.',
   },
   {
@@ -37,7 +37,7 @@ export const rules: readonly SettingRule[] = [
     id: 'isolation-default',
     severity: 'warning',
     title: 'transactions are {value} unless they ask for another level',
-    why: 'Such a transaction reads as of its first statement: a lock that it waits for afterwards does not show it what the last holder stored, and row locks fail with serialization errors. Holdfast then takes named locks before BEGIN, which cannot be done through a transaction pooler.',
+    why: 'Such a transaction reads as of its first statement: a lock that it waits for afterwards does not show it what the last holder stored, and row locks fail with serialization errors. Holdfast then takes advisory locks before BEGIN, which is not possible through a transaction pooler.',
     mend: 'Set default_transaction_isolation to read committed, and ask for a higher level where it is needed.',
   },
   {
@@ -45,7 +45,7 @@ export const rules: readonly SettingRule[] = [
     isAmiss: (value) => Number(value) > 2000,
     id: 'deadlocks-found-late',
     severity: 'warning',
-    title: 'a deadlock is looked for only after {value} ms (deadlock_timeout)',
+    title: 'deadlocks are detected only after {value} ms (deadlock_timeout)',
     why: 'Every deadlock costs that time before one of the two transactions is ended and can be repeated.',
     mend: 'Set deadlock_timeout to 1s, its default, or less.',
   },
@@ -55,7 +55,7 @@ export const rules: readonly SettingRule[] = [
     id: 'lock-table-small',
     severity: 'warning',
     title: 'the lock table is small (max_locks_per_transaction = {value})',
-    why: 'Named locks and table locks of all sessions share it. When it is full, plain queries of everybody fail too.',
+    why: 'Advisory locks and table locks of all sessions share it. When it is full, plain queries of all sessions fail too.',
     mend: 'Set max_locks_per_transaction to 64, its default, or more, and restart the server.',
   },
   {
@@ -64,7 +64,7 @@ export const rules: readonly SettingRule[] = [
     id: 'idle-session-timeout',
     severity: 'warning',
     title: 'connections that are idle for {value} ms are ended (idle_session_timeout)',
-    why: 'A lock that is held until it is released belongs to a connection on which little happens: it is lost with it.',
+    why: 'A lock from acquire(...) belongs to a connection that is mostly idle, and is lost with it.',
     mend: 'Set idle_session_timeout to 0 or to a minute and more for the role that takes such locks, or use leases.',
   },
   {
@@ -72,9 +72,9 @@ export const rules: readonly SettingRule[] = [
     isAmiss: (value) => !isLimited(value),
     id: 'lock-timeout-unlimited',
     severity: 'note',
-    title: 'a wait for a lock has no end unless the caller sets one (lock_timeout = 0)',
-    why: 'Whoever waits behind a holder that hangs keeps a connection for as long.',
-    mend: 'Say wait: { timeoutMs } or lockTimeoutMs in each call, or set lock_timeout for the role of the application.',
+    title: 'a wait for a lock is unlimited unless the caller sets a limit (lock_timeout = 0)',
+    why: 'A waiter behind a holder that hangs keeps a connection for that long.',
+    mend: 'Set wait: { timeoutMs } or lockTimeoutMs in each call, or set lock_timeout for the role of the application.',
   },
   {
     setting: 'idle_in_transaction_session_timeout',
@@ -83,7 +83,7 @@ export const rules: readonly SettingRule[] = [
     severity: 'note',
     title: 'a transaction that is idle for {value} ms is ended (idle_in_transaction_session_timeout)',
     why: ended,
-    mend: 'Keep the work inside of locks shorter than that, or hold a lease and write in short transactions.',
+    mend: 'Keep the work under locks shorter than that, or hold a lease and write in short transactions.',
   },
   {
     setting: 'transaction_timeout',
@@ -92,7 +92,7 @@ export const rules: readonly SettingRule[] = [
     severity: 'note',
     title: 'a transaction that lasts longer than {value} ms is ended (transaction_timeout)',
     why: ended,
-    mend: 'Keep the work inside of locks shorter than that, or hold a lease and write in short transactions.',
+    mend: 'Keep the work under locks shorter than that, or hold a lease and write in short transactions.',
   },
   {
     setting: 'statement_timeout',
@@ -100,7 +100,7 @@ export const rules: readonly SettingRule[] = [
     id: 'statement-timeout',
     severity: 'note',
     title: 'a statement that takes longer than {value} ms is cancelled (statement_timeout)',
-    why: 'The wait for a lock counts too, and ends as a cancelled statement and not as a lock that did not come free.',
+    why: 'The wait for a lock counts too, and ends as a cancelled statement instead of a lock timeout.',
     mend: 'Wait with a timeout that is shorter than statement_timeout.',
   },
 ]

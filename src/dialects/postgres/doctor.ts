@@ -28,7 +28,7 @@ export const examination: Examination = {
     ...(named.doubts && {
       named: {
         ask: named.doubts.ask,
-        unknown: 'whether the server is a standby, and what its named locks are',
+        unknown: 'whether the server is a standby, and what its advisory locks are',
       },
     }),
     snapshots: { ask: snapshots, unknown: 'whether old transactions are open' },
@@ -76,7 +76,7 @@ const standby: Finding = {
   id: 'standby',
   severity: 'error',
   title: 'this server is a standby',
-  why: 'It only reads: no row can be locked here, and its named locks exclude nobody on the primary.',
+  why: 'It only reads: no row can be locked here, and its advisory locks exclude nobody on the primary.',
   mend: 'Connect to the primary, for instance with target_session_attrs=read-write in the address.',
 }
 
@@ -84,7 +84,7 @@ const stub: Finding = {
   id: 'advisory-stub',
   severity: 'error',
   title: 'the advisory lock functions of this server lock nothing',
-  why: 'They answer as if a lock was granted, but it is in no list of locks: the server speaks the protocol of PostgreSQL and is something else.',
+  why: "They report that a lock was granted, but it is not in the list of locks: the server speaks PostgreSQL's protocol but is something else.",
   mend: 'Use locks.lease(...) and row locks here, or a server that has advisory locks.',
 }
 
@@ -93,7 +93,7 @@ function oldSnapshot(count: number): Finding {
     id: 'old-snapshot',
     severity: 'warning',
     title: `${count} ${count === 1 ? 'session keeps' : 'sessions keep'} an old snapshot open`,
-    why: 'What was changed since cannot be cleaned up. A queue whose jobs change state often becomes slower with each claim.',
+    why: 'Rows changed since then cannot be vacuumed. A queue whose jobs change state often gets slower with each claim.',
     mend: 'End transactions that were left open: they are in pg_stat_activity, by xact_start and backend_xmin.',
   }
 }
@@ -102,8 +102,8 @@ function hiddenSessions(count: number): Finding {
   return {
     id: 'sessions-hidden',
     severity: 'note',
-    title: `${count} ${count === 1 ? 'session' : 'sessions'} of other roles cannot be looked into`,
+    title: `${count} ${count === 1 ? 'session' : 'sessions'} of other roles cannot be inspected`,
     why: 'Whether they keep old snapshots open, or what they wait for, stays unknown.',
-    mend: 'Grant pg_read_all_stats to the role that looks.',
+    mend: 'Grant pg_read_all_stats to this role.',
   }
 }

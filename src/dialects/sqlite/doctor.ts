@@ -18,15 +18,15 @@ const rules: readonly SettingRule[] = [
     id: 'read-only',
     severity: 'error',
     title: 'this connection only reads (query_only)',
-    why: 'The lock of SQLite is that of the one writer: who cannot write cannot lock, and leases are rows that are written.',
-    mend: 'Open a connection without PRAGMA query_only for what takes locks.',
+    why: "SQLite's lock is that of the single writer: a connection that cannot write cannot lock, and leases are written rows.",
+    mend: 'Take locks on a connection without PRAGMA query_only.',
   },
   {
     setting: 'locking_mode',
     isAmiss: (value) => value.toLowerCase() === 'exclusive',
     id: 'locking-mode-exclusive',
     severity: 'error',
-    title: 'a connection keeps the whole database to itself (locking_mode = EXCLUSIVE)',
+    title: 'one connection keeps the whole database to itself (locking_mode = EXCLUSIVE)',
     why: 'Once it has read or written, no other connection gets in until it is closed, whatever it holds.',
     mend: 'PRAGMA locking_mode = NORMAL, the default.',
   },
@@ -36,9 +36,9 @@ const rules: readonly SettingRule[] = [
     isAmiss: (value) => !['wal', 'memory'].includes(value.toLowerCase()),
     id: 'journal-not-wal',
     severity: 'warning',
-    title: 'readers and the writer hold each other up (journal_mode = {value})',
-    why: 'COMMIT has to wait until nobody reads, and while it is written nobody can: locks are held for longer, and reads fail as busy.',
-    mend: 'PRAGMA journal_mode = WAL, once: the file remembers it.',
+    title: 'readers and the writer block each other (journal_mode = {value})',
+    why: 'COMMIT has to wait until nobody reads, and nobody can read while it is written: locks are held longer, and reads fail as busy.',
+    mend: 'PRAGMA journal_mode = WAL, once: the file keeps it.',
   },
   {
     setting: 'synchronous',
@@ -56,7 +56,7 @@ const rules: readonly SettingRule[] = [
     severity: 'note',
     title: 'the database is in memory',
     why: 'Its locks reach no other process, and each connection may have a database of its own.',
-    mend: 'Use a file where other processes are to be kept out.',
+    mend: 'Use a file if other processes have to be excluded.',
   },
 ]
 
@@ -68,8 +68,9 @@ const busyTimeout: SettingRule = {
   isAmiss: (value) => Number(value) > 0,
   id: 'busy-timeout',
   severity: 'warning',
-  title: 'a statement of the application that meets a lock sleeps for up to {value} ms (busy_timeout)',
-  why: 'It sleeps on the thread of JavaScript: the whole program stands still, and a holder in the same process can never finish. What goes through Holdfast waits without sleeping.',
+  title:
+    'a statement of the application that finds the file locked sleeps for up to {value} ms (busy_timeout)',
+  why: 'It sleeps on the JavaScript thread: the whole program stands still, and a holder in the same process can never finish. Holdfast waits without blocking the thread.',
   mend: 'Open handles with { timeout: 0 }, and write through locks.transaction(...).',
 }
 

@@ -87,7 +87,7 @@ function readPooler(capabilities: readonly AttestedCapability[]): readonly Findi
 const pooler: Finding = {
   id: 'pooler-transaction-mode',
   severity: 'warning',
-  title: 'a pooler gives each transaction another connection of the server',
-  why: 'A lock that belongs to a connection would stay behind on one that nobody owns: Holdfast refuses such locks here. Locks of transactions and leases work.',
-  mend: 'Use withLock(...) and lease(...), or connect past the pooler, or through a pool in session mode, for acquire(...).',
+  title: 'a pooler gives each transaction a different server connection',
+  why: 'A lock on a connection would stay behind where nobody owns it: Holdfast refuses such locks here. Locks on transactions and leases work.',
+  mend: 'Use withLock(...) and lease(...), or for acquire(...) connect directly, or through a pooler in session mode.',
 }

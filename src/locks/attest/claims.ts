@@ -20,7 +20,7 @@ export function claimsOf({ dialect, version }: Server): Claims {
   return {
     ...(Object.fromEntries(cells) as Record<Category, Support>),
     'advisory-session': sessionClaim(server),
-    lease: native('name', 'a row of the table _leases, which ends by the clock of the server'),
+    lease: native('name', "a row of the table _leases, which expires on the server's clock"),
   }
 }
 

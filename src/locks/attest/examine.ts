@@ -74,8 +74,8 @@ function unknown({ unknown: what }: Pick<Question, 'unknown'>, refusal: unknown)
     id: 'unknown',
     severity: 'note',
     title: `unknown: ${what}`,
-    why: `The server did not tell: ${wordsOf(refusal)}`,
-    mend: 'Look with a user who has the right to see it.',
+    why: `The server did not say: ${wordsOf(refusal)}`,
+    mend: 'Connect as a user that may see it.',
   }
 }
 
@@ -95,7 +95,7 @@ function noTable(table: string): Finding {
     severity: 'error',
     title: `there is no table ${JSON.stringify(table)}`,
     why: 'A claim on it fails.',
-    mend: 'Make the table, or look in another database or schema: it has to be found by this name alone.',
+    mend: 'Create the table, or check another database or schema: it has to be found by this name alone.',
   }
 }
 
@@ -104,7 +104,7 @@ function noIndex({ table, columns }: QueueIndex): Finding {
     id: 'queue-index-missing',
     severity: 'warning',
     title: `no index of ${JSON.stringify(table)} begins with ${columns.join(', ')}`,
-    why: 'A claim reads the jobs that are done as well, and becomes slower with each of them.',
-    mend: 'Make the index that locks.adviseIndexes(queue) gives for this database.',
+    why: 'A claim also reads completed jobs, and gets slower with each of them.',
+    mend: 'Create the index that locks.adviseIndexes(queue) returns for this database.',
   }
 }

@@ -20,7 +20,7 @@ async function assertNow(open: OpenTransaction<unknown>, lease: Lease): Promise<
   const held = heldBy(lease)
   if (held === undefined) throw new LockUsageError('lease', 'is not a lease that was taken with Holdfast')
   if (open.access === 'read-only')
-    throw new LockUsageError('access', 'a transaction that only reads cannot be fenced')
+    throw new LockUsageError('access', 'a read-only transaction cannot be fenced')
   lease.throwIfLost()
   const { session, dialect } = open
   const statement = dialect.lease.guard(held)
@@ -29,5 +29,5 @@ async function assertNow(open: OpenTransaction<unknown>, lease: Lease): Promise<
   })
   const answer = statement.answers && readAnswer(statement.answers, rows)
   if (answer !== 'granted')
-    throw new LockLostError(`the lease ${held.name} is not ours any more: nothing was written under it`)
+    throw new LockLostError(`the lease ${held.name} is no longer ours: nothing was written under it`)
 }

@@ -6,7 +6,7 @@ import type { Wait } from '../../core/request.ts'
 export interface LeaseOptions {
   /** How long the server keeps it for a holder of whom it hears nothing. From 100 up. @default 30_000 */
   readonly ttlMs?: number
-  /** What to do while another holds it. @default 'block' */
+  /** What to do while another caller holds the lock. @default 'block' */
   readonly wait?: Exclude<Wait, 'skip'>
   /** Ends the wait. Once the lease is granted, it has a signal of its own. */
   readonly signal?: AbortSignal

@@ -40,7 +40,7 @@ export function createValidity(name: string, sentAt: number, ttlMs: number): Val
   const remainingMs = (): number => {
     const leftMs = fate.isOver() ? 0 : until - performance.now()
     if (leftMs > 0) return leftMs
-    fate.lose('was not confirmed in time: another may hold it by now')
+    fate.lose('was not confirmed in time: another holder may have it by now')
     return 0
   }
   const alarm = createAlarm(remainingMs)
@@ -63,7 +63,7 @@ export function createValidity(name: string, sentAt: number, ttlMs: number): Val
     },
     doubt: (ms) => void (trustedMs = Math.min(trustedMs, ms)),
     expect: (at, ms) => moveTo(Math.min(until, endOf(at, ms))),
-    lose: () => fate.lose('is not ours any more: it had expired, or its row was changed'),
+    lose: () => fate.lose('is no longer ours: it expired, or its row was changed'),
     end: () => {
       alarm.stop()
       fate.end()

@@ -106,7 +106,7 @@ function acquireLease<Tx>({
 /** The row that a transaction's lock on the same key uses as well, so that both exclude each other. */
 function lockName(key: LockKey): string {
   if (!isRawKey(key)) return canonicalKey(key).name
-  throw new LockUsageError('key', 'the engine has no named locks of its own that other code could share')
+  throw new LockUsageError('key', 'this database has no advisory locks that other code could share')
 }
 
 async function askServer<Tx>(

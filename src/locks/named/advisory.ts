@@ -210,9 +210,9 @@ function isSilence(error: LockTimeoutError): boolean {
 
 function refuseNested(outer: OpenTransaction<unknown>, names: readonly NamedKey[]): LockUsageError {
   return names.some(({ id }) => outer.named.has(id))
-    ? new LockUsageError('key', 'this chain of calls holds the lock already')
+    ? new LockUsageError('key', 'this call chain already holds the lock')
     : new LockUsageError(
         'nested',
-        "a transaction is open in this chain of calls already: use locks.lock(tx, key), or say nested: 'join'",
+        "a transaction is already open in this call chain: use locks.lock(tx, key), or pass nested: 'join'",
       )
 }

@@ -33,6 +33,6 @@ export function unlessUnsure(open: OpenTransaction<unknown> | undefined, id: str
   if (open?.unsure?.has(id) !== true) return
   throw new LockUsageError(
     'key',
-    'the transaction has gone back to a savepoint, and may have given up this lock: take it again with locks.lock(tx, key)',
+    'the transaction was rolled back to a savepoint, and may have released this lock: take it again with locks.lock(tx, key)',
   )
 }

@@ -38,7 +38,7 @@ export class HoldSignal {
     this.#lost = lost
     if (this.#refusal !== undefined) lost.abort(this.#refusal.why)
     for (const lock of this.#joined ?? []) {
-      const tell = (): void => lost.abort(new LockLostError('the lock was given up with a savepoint'))
+      const tell = (): void => lost.abort(new LockLostError('the lock was released with a savepoint'))
       if (lock.isGivenUp) tell()
       else lock.tell.push(tell)
     }

@@ -87,7 +87,7 @@ export function heldAlready(has: Receipt, { reentry, mode }: Pick<CheckedLock, '
   if (reentry === 'refuse') {
     throw new LockUsageError(
       'key',
-      "the transaction holds this lock already: say reentry: 'join' where that is meant",
+      "the transaction already holds this lock: pass reentry: 'join' if that is intended",
     )
   }
   if (mode === 'exclusive' && has.granted === 'shared')
@@ -102,7 +102,7 @@ function checkJoinable(
   isolation: Isolation | undefined,
 ): void {
   if (access === 'read-only' && (isWholeDatabase(plan) || plan.needs.length > 0))
-    throw new LockUsageError('access', 'a transaction that only reads cannot take this lock on this database')
+    throw new LockUsageError('access', 'a read-only transaction cannot take this lock on this database')
   if (dialect.named.canJoin(isolation)) return
   throw new UnsupportedLockError(
     dialect.name,

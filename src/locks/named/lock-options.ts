@@ -6,7 +6,7 @@ import { checkTransaction, transactionFields, type TransactionOptions } from '..
 export interface LockOptions {
   /** @default 'exclusive' */
   readonly mode?: LockMode
-  /** What to do while another holds it: the time is that of each lock by itself. @default 'block' */
+  /** What to do while another caller holds the lock: the time is that of each lock by itself. @default 'block' */
   readonly wait?: Exclude<Wait, 'skip'>
   /** Refuse a stronger or emulated lock too. @default false */
   readonly exact?: boolean

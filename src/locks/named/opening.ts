@@ -201,7 +201,7 @@ export function isWholeDatabase({ begin }: Plan): boolean {
 function checkAccess(plans: readonly Plan[], { access }: OpenTransaction<unknown>): void {
   const writes = plans.some((plan) => isWholeDatabase(plan) || plan.needs.length > 0)
   if (!writes || access === 'read-write') return
-  throw new LockUsageError('access', 'a transaction that only reads cannot take this lock on this database')
+  throw new LockUsageError('access', 'a read-only transaction cannot take this lock on this database')
 }
 
 /** Of plans that are used again and again. */

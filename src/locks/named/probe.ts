@@ -14,11 +14,11 @@ const maxRounds = 6
 const openWithinMs = 2_000
 
 const noSecondConnection = unsupported(
-  `a second connection is needed once, to see whether a pooler is between, and none came in ${openWithinMs} ms`,
+  `detecting a pooler takes a second connection, and none was available within ${openWithinMs} ms`,
   'a pool of at least two connections, or locks.lease(...)',
 )
 export const transactionPooler: Unsupported = unsupported(
-  'a pooler gives this connection another server for each transaction, and the lock would stay behind on the last',
+  'a pooler gives each transaction a different server connection, so the lock would stay behind on the last one',
   'transaction-scoped locks.withLock(...), or locks.lease(...)',
 )
 

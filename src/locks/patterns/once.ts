@@ -28,7 +28,7 @@ export function createOnce<Tx>({ find }: OncePort<Tx>): Once<Tx> {
     const open = find(tx)
     const name = nameOf(key)
     if (open.access === 'read-only')
-      throw new LockUsageError('access', 'a transaction that only reads cannot note what it did')
+      throw new LockUsageError('access', 'a read-only transaction cannot note what it did')
     const doing = async (): ReturnType<typeof work> => work(tx)
     return stepsOf(open, async () => {
       const isFirst = await partOf(open, () => mark(open, name, table))
@@ -45,7 +45,7 @@ function orNothing<T>(open: OpenTransaction<unknown>, work: Promise<T>): Promise
 }
 
 function nameOf(key: LockKey): string {
-  if (key === undefined || key === null) throw new LockUsageError('key', 'what is done once needs a key')
+  if (key === undefined || key === null) throw new LockUsageError('key', 'once needs a key')
   if (!isRawKey(key)) return canonicalKey(key).name
   throw new LockUsageError(
     'key',

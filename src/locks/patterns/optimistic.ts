@@ -78,7 +78,7 @@ async function changeNow(
   { expected, set }: Decided,
 ): Promise<number> {
   if (open.access === 'read-only')
-    throw new LockUsageError('access', 'a transaction that only reads cannot change a row')
+    throw new LockUsageError('access', 'a read-only transaction cannot change a row')
   const { statements, count } = open.dialect.optimistic.change(row, { expected, set })
   const changed = count(await answerOf(open, sendTogether(open.session, statements)))
   if (changed === 1) return expected + 1

@@ -24,7 +24,7 @@ export function checkVersioned(target: VersionedTarget): VersionedRow {
   onlyKnown(target, ['table', 'key', 'version'])
   const { table, key, version = 'version' } = target
   const columns = Object.entries(key ?? {})
-  if (columns.length === 0) throw new LockUsageError('key', 'names no column, so it would be every row')
+  if (columns.length === 0) throw new LockUsageError('key', 'names no column, so it would match every row')
   for (const [column, value] of columns) {
     checkName('key', column)
     if (value === null || Array.isArray(value))
@@ -47,8 +47,8 @@ export function checkChanges({ version }: VersionedRow, set: Changes): Changes {
   if (typeof set !== 'object' || set === null) throw new LockUsageError('set', 'must be an object')
   for (const [column, value] of Object.entries(set)) {
     checkName('set', column)
-    if (column === version) throw new LockUsageError(`set.${column}`, 'is counted up by the change itself')
-    if (value === undefined) throw new LockUsageError(`set.${column}`, 'is undefined: say null to empty it')
+    if (column === version) throw new LockUsageError(`set.${column}`, 'is incremented by the change itself')
+    if (value === undefined) throw new LockUsageError(`set.${column}`, 'is undefined: pass null to clear it')
   }
   return set
 }

@@ -47,7 +47,7 @@ function lockingStatement(query: RowQuery, { query: lock }: Plan): Statement {
   if (places.hint !== '') {
     throw new LockUsageError(
       'query',
-      'this engine wants the lock behind the table: give { table, key }, or a function that puts the hint in its place',
+      'this database wants the lock after the table name: pass { table, key }, or a function that puts the hint in its place',
     )
   }
   // a comment at the end of the query would swallow it on the same line
@@ -71,12 +71,12 @@ function toStatement(query: string | SqlQuery): SqlStatement {
 /** Shapes of a text in which a lock at its end would not be one on the rows that it gives. */
 const refusedShapes: readonly (readonly [RegExp, string])[] = [
   [/^(?!select\b)/i, 'only a SELECT can lock the rows that it reads'],
-  [/;/, 'must be one statement: a semicolon in a value belongs into params'],
+  [/;/, 'must be one statement: put a value with a semicolon into params'],
   [/\/\*(?!.*\*\/)/s, 'ends in a comment that is not closed, which would swallow the lock'],
 ]
 
 const notOfATable =
-  'a row of its result is not a row of a table, so there is none to lock: select the keys first, then lock the rows by key'
+  'a row of the result is not a row of a table, so there is none to lock: select the keys first, then lock the rows by key'
 
 /** Shapes of the outermost level in which InnoDB locks nothing, or what it happened to read. */
 const refusedLevels: readonly (readonly [RegExp, string])[] = [
@@ -89,7 +89,7 @@ const refusedLevels: readonly (readonly [RegExp, string])[] = [
   // PostgreSQL skips a row if one of two locks says so, and the receipt would tell of the other
   [
     /\b(?:for (?:(?:no key )?update|(?:key )?share)|lock in share mode|skip locked$)(?: |$)/,
-    'has a lock of its own: say it by the options',
+    'has a lock clause of its own: use the options instead',
   ],
 ]
 
@@ -109,17 +109,17 @@ function whyNotLocked(outline: QueryOutline): string | undefined {
   const shape = refusedLevels.find(([refused]) => refused.test(level))
   if (shape !== undefined) return shape[1]
   if (hasAggregate(outline))
-    return `aggregate and window functions read more rows than they give: ${notOfATable}`
+    return `aggregate and window functions read more rows than they return: ${notOfATable}`
   const { hasTable, hasQuery } = sourcesIn(outline.top)
   if (hasQuery)
-    return 'rows of a query inside of FROM are not locked everywhere: lock them by a query of their own'
+    return 'rows of a subquery in FROM are not locked on every database: lock them in a separate query'
   return hasTable ? undefined : 'reads from no table, so there is no row to lock: name the table in FROM'
 }
 
 /** A function that leaves the lock out would read without one. */
 function checkPlaces(statement: SqlStatement, { hint, clause }: LockPlaces): SqlStatement {
   if (statement.sql.includes(hint) && statement.sql.includes(clause)) return statement
-  throw new LockUsageError('query', `does not hold the lock that it was told: ${hint}${clause}`)
+  throw new LockUsageError('query', `does not contain the lock that it was given: ${hint}${clause}`)
 }
 
 function unreachable(): never {

@@ -66,7 +66,7 @@ function askedOf({ dialect }: OpenTransaction<unknown>, call: RowCall, began: nu
 async function lockNow(open: OpenTransaction<unknown>, call: RowCall): Promise<LockedRows<Row>> {
   const { plan, read, options, needs } = call
   if (plan.begin !== undefined && open.access === 'read-only') {
-    throw new LockUsageError('access', 'a transaction that only reads cannot lock rows on this database')
+    throw new LockUsageError('access', 'a read-only transaction cannot lock rows on this database')
   }
   if (plan.needs.length > 0 && (await needs.make(plan.needs)))
     throw new LockContention(plan.waiting.timeoutMs, new Error('its guard was made just now'))

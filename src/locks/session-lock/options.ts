@@ -9,7 +9,7 @@ export interface AcquireOptions {
   readonly scope?: 'session'
   /** @default 'exclusive' */
   readonly mode?: LockMode
-  /** What to do while another holds it. @default 'block' */
+  /** What to do while another caller holds the lock. @default 'block' */
   readonly wait?: Exclude<Wait, 'skip'>
   /** Ends the wait; the call rejects with the signal's reason. It does not end what is held. */
   readonly signal?: AbortSignal

@@ -134,7 +134,7 @@ async function provenCommitted<Tx>({ port, probe, verify }: CommitDoubt<Tx>, cau
     throw new RolledBackError(cause, 'and verifyCommit says that nothing was stored')
   }
   throw new CommitOutcomeUnknownError(
-    'COMMIT was not answered, or the connection broke before it was: the work may be stored or not. Look before you repeat it, or give verifyCommit',
+    'COMMIT was not answered, or the connection broke before it was: the work may or may not be stored. Check before you retry, or pass verifyCommit',
     { cause },
   )
 }

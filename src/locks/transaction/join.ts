@@ -21,6 +21,6 @@ function mustAgree(field: string, asked: string | number, has: string | number |
   if (asked === has) return
   throw new LockUsageError(
     field,
-    `the call is to be a part of a transaction that has ${has ?? 'the default'}, not ${asked}: ask for it where that begins, or leave it out here`,
+    `the call would be part of a transaction that has ${has ?? 'the default'}, not ${asked}: ask for it where that transaction begins, or leave it out here`,
   )
 }

@@ -70,7 +70,7 @@ async function untilAllIdle(
 function notAwaited(cause: unknown): LockUsageError {
   return new LockUsageError(
     'transaction',
-    'a call of locks has failed that the work did not wait for, or whose error it has caught: nothing is stored',
+    'a call on locks failed that the work did not await, or whose error it caught: nothing is stored',
     { cause },
   )
 }

@@ -66,7 +66,7 @@ export function createScope<Tx>(): Scope<Tx> {
       if (found === undefined) {
         throw new LockUsageError(
           'tx',
-          'is not an open transaction of these locks: use the tx that locks.transaction gives',
+          'is not an open transaction of these locks: use the tx that locks.transaction passes in',
         )
       }
       return found

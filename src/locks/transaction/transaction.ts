@@ -122,7 +122,7 @@ async function join<Tx, T>(
   }
   throw new LockUsageError(
     'nested',
-    "a transaction is open in this chain of calls already: use its tx, or say nested: 'join' to become a part of it",
+    "a transaction is already open in this call chain: use its tx, or pass nested: 'join' to become part of it",
   )
 }
 
