@@ -24,7 +24,7 @@ export function restsOn(servers: readonly NamedServer[], results: readonly Resul
         : `documentation of ${version}; ${runs}, which ${run.length === 1 ? 'gets' : 'get'} the same locks`,
     ]
   })
-  return markdownTable([['column', 'rests on'], ...rows])
+  return markdownTable([['column', 'evidence'], ...rows])
 }
 
 /** Versions on which no law is broken, in whatever way they were reached. */

@@ -42,7 +42,7 @@ function notRun(results: readonly Result[], architecture: string): readonly stri
       : `Not run yet on ${architecture}: ${open.map(nameOf).join(', ')}.`
   return [
     ...(open.length === 0 ? [] : [words]),
-    ...(impossible.length === 0 ? [] : [`Cannot be had: ${impossible.join('; ')}.`]),
+    ...(impossible.length === 0 ? [] : [`Not available: ${impossible.join('; ')}.`]),
   ]
 }
 

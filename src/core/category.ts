@@ -21,7 +21,7 @@ export const categoryMeaning: Readonly<Record<Category, string>> = {
   'row-shared': 'rows that nobody may change until this transaction ends; others may share the lock',
   advisory: 'an advisory lock: a lock on a name, not on a row',
   'skip-locked': 'rows locked by others are skipped, without waiting',
-  nowait: 'a row locked by another is an error at once',
+  nowait: 'a row locked by another transaction is an error at once',
   'lock-timeout': 'a wait for a row ends with an error after a given time',
   table: 'a whole table that no other transaction may change until this one ends',
 }

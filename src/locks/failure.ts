@@ -45,6 +45,9 @@ function lockError({
   if (kind === 'lock-timeout')
     return new LockTimeoutError(`a lock was not acquired in time (${from})`, { cause, dialect })
   if (kind === 'lock-not-available')
-    return new LockNotAvailableError(`a lock was not acquired: held by another (${from})`, { cause, dialect })
+    return new LockNotAvailableError(`a lock was not acquired: another holder has it (${from})`, {
+      cause,
+      dialect,
+    })
   return undefined
 }

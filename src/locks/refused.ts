@@ -43,7 +43,10 @@ function bigintsAsText(_: string, value: unknown): unknown {
 }
 
 export function notAvailable(asked: Asked, cause?: unknown): LockNotAvailableError {
-  return new LockNotAvailableError(`${asked.label} not acquired: held by another`, fieldsOf(asked, cause))
+  return new LockNotAvailableError(
+    `${asked.label} not acquired: another holder has it`,
+    fieldsOf(asked, cause),
+  )
 }
 
 export function notInTime(asked: Asked, cause?: unknown): LockTimeoutError {

@@ -50,7 +50,7 @@ export async function sendLock(
     const answer = statement.answers && readAnswer(statement.answers, rows)
     if (answer === undefined || answer === 'granted') continue
     if (answer === 'busy' || answer === 'not-held')
-      throw new LockNotAvailableError(`${what} is held by another`)
+      throw new LockNotAvailableError(`another holder has ${what}`)
     if (answer === 'deadlock')
       throw new RetryableTransactionError('deadlock', `the wait for ${what} closed a circle: run it again`)
     throw new UncertainGrantError(what, answer)
@@ -79,7 +79,7 @@ function readRefusal(error: unknown, { waiting }: Plan, taking: Taking): Error |
       ? undefined
       : timedOut(waiting.timeoutMs, taking, error)
   }
-  return new LockNotAvailableError(`${taking.what}: locked by another`, {
+  return new LockNotAvailableError(`${taking.what}: another holder has it`, {
     cause: error,
     dialect: taking.dialect.name,
   })
@@ -90,7 +90,7 @@ function timedOut(
   { what, dialect }: Taking,
   cause: unknown,
 ): LockTimeoutError {
-  return new LockTimeoutError(`${what}: locked by another for ${timeoutMs} ms`, {
+  return new LockTimeoutError(`${what}: another holder had it for ${timeoutMs} ms`, {
     cause,
     dialect: dialect.name,
   })

@@ -94,7 +94,7 @@ function specs(context: EngineContext): void {
     await locks.transaction(async (tx) => {
       const taken = { table: 'counter', key: { id: 2 } }
       await expect(locks.rows(tx, taken, { wait: 'nowait', savepoint: true })).rejects.toThrow(
-        'held by another',
+        'another holder has it',
       )
       expect([...(await locks.rows(tx, taken, { wait: 'skip' }))]).toEqual([])
       await increment(tx)

@@ -53,7 +53,7 @@ describeEntries((stage: Stage) => {
     says(slow, 'lock ["report",7] not acquired within 60 ms')
     const held = await whileHeld(holdName, () => locks.withLock(key, async () => {}, { wait: 'nowait' }))
     isHeld(held, { key, mode: 'exclusive' })
-    expect(held).toHaveProperty('message', 'lock ["report",7] not acquired: held by another')
+    expect(held).toHaveProperty('message', 'lock ["report",7] not acquired: another holder has it')
   })
 
   test('withLocks', async () => {
@@ -76,7 +76,7 @@ describeEntries((stage: Stage) => {
     says(slow, 'lock ["report",7] not acquired within 60 ms')
     const held = await whileHeld(hold, () => locks.acquire(key, { wait: 'nowait' }))
     isHeld(held, { key, mode: 'exclusive' })
-    expect(held).toHaveProperty('message', 'lock ["report",7] not acquired: held by another')
+    expect(held).toHaveProperty('message', 'lock ["report",7] not acquired: another holder has it')
   })
 
   test('lease', async () => {
@@ -90,7 +90,7 @@ describeEntries((stage: Stage) => {
     says(slow, 'lease ["report",7] not acquired within 60 ms')
     const held = await whileHeld(hold, () => locks.lease(key, { ttlMs: 60_000, wait: 'nowait' }))
     isHeld(held, { key })
-    expect(held).toHaveProperty('message', 'lease ["report",7] not acquired: held by another')
+    expect(held).toHaveProperty('message', 'lease ["report",7] not acquired: another holder has it')
   })
 
   // there the database is one lock, which a transaction has from its beginning
@@ -109,6 +109,6 @@ describeEntries((stage: Stage) => {
       locks.transaction((tx) => locks.rows(tx, target, { wait: 'nowait' })),
     )
     isHeld(held, { table: 'counter', mode: 'exclusive', dialect: stage.name })
-    expect(held).toHaveProperty('message', 'row lock on "counter" not acquired: held by another')
+    expect(held).toHaveProperty('message', 'row lock on "counter" not acquired: another holder has it')
   })
 })

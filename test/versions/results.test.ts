@@ -66,7 +66,7 @@ describe('the table of runs', () => {
     const text = verifiedOn([result()])
     expect(text).toContain('Not run yet on x64: PostgreSQL 13, PostgreSQL 14, ')
     expect(text).toContain('Nothing has been run on arm64 yet.')
-    expect(text).toContain('Cannot be had: there is no build of PostgreSQL 14 for arm64')
+    expect(text).toContain('Not available: there is no build of PostgreSQL 14 for arm64')
   })
 })
 

@@ -22,7 +22,7 @@ export const adapters: Generator = async (args) => {
     const isOrm =
       own.some(({ text }) => text.includes(`from '../orm/`)) && !own.some((file) => declares(file, 'onLost'))
     const has = (property: string): string => {
-      if (isOrm) return 'as the driver below'
+      if (isOrm) return 'same as its driver'
       return own.some((file) => declares(file, property)) ? 'yes' : 'no'
     }
     const [driver = '', versions = ''] = peerOf(entry, peers) ?? []

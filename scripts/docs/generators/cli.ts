@@ -36,7 +36,7 @@ function addresses(): string {
       .map(({ title }) => title)
       .join(', '),
     code(example),
-    [...protocols.map(code), ...endings.map((ending) => `files in ${code(ending)}`)].join(', '),
+    [...protocols.map(code), ...endings.map((ending) => `files ending in ${code(ending)}`)].join(', '),
     prose(scratchNeeds),
   ])
   return markdownTable([['database', 'address', 'begins with', 'for `verify` needs'], ...rows])

@@ -14,7 +14,7 @@ export const dialect: Generator = ([name = '', ...rest]) => {
   return [
     `${one.title} ${one.versions.oldest} and newer. What follows is for ${server}.`,
     overview(one),
-    `What is sent, for the row 7 of \`account\`, the name \`['report', 7]\` and a wait of 2000 ms:`,
+    `What is sent for the row 7 of \`account\`, the advisory lock \`['report', 7]\` and a wait of 2000 ms:`,
     groupsOf(one).map(showGroup).join('\n'),
     olderServers(one),
   ]
@@ -27,7 +27,7 @@ function overview(one: Dialect): string {
     const { support, waits, isRefused } = explained(one, category)
     return [code(category), prose(categoryMeaning[category]), support, isRefused ? '' : prose(waits ?? '')]
   })
-  return markdownTable([['lock', 'meaning', 'what it is here', 'who waits'], ...rows])
+  return markdownTable([['lock', 'meaning', 'support here', 'who waits'], ...rows])
 }
 
 interface Group {
@@ -74,7 +74,5 @@ function olderServers(one: Dialect): string {
       : `${old.support}${old.note === undefined ? '' : ` (${prose(old.note)})`}: ${sent(last?.text ?? '')}`
     return [`- ${code(category)}: ${what}`]
   })
-  return changed.length === 0
-    ? ''
-    : [`On ${one.title} ${oldest} these are different:`, '', ...changed].join('\n')
+  return changed.length === 0 ? '' : [`On ${one.title} ${oldest} these differ:`, '', ...changed].join('\n')
 }

@@ -33,7 +33,7 @@ export const differences: Generator = (args) => {
 function headOf(feature: Feature): readonly string[] {
   if (feature === 'retry') return ['database', ...retryableKinds]
   if (feature === 'lease' || feature === 'claim') return ['database', 'round trips', 'what is sent']
-  return ['database', 'what it is', 'what is sent', 'to know']
+  return ['database', 'support', 'what is sent', 'notes']
 }
 
 function rowOf(dialect: Dialect, feature: Feature): readonly string[] {
