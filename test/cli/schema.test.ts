@@ -81,7 +81,7 @@ describe('holdfast schema', () => {
     expect(good.output).toContain('_leases')
     const bad = await program('schema', 'oracle')
     expect(bad).toMatchObject({ exitCode: 2, output: '' })
-    expect(bad.errors).toContain('no dialect')
+    expect(bad.errors).toContain('not a dialect')
   })
 })
 
