@@ -85,7 +85,7 @@ async function verifyOne(
     report = await verifySubject(subject, options)
   } catch (error) {
     if (!signal.aborted) throw error
-    const why = 'interrupted before all laws had run; no results are counted'
+    const why = 'interrupted before all laws had run; those that ran are not counted'
     report = { ...nothingSeen(subject.title), adapter: subject.adapter, error: why }
   }
   return afterwards(report, subject.drop)

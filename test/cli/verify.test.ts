@@ -99,7 +99,7 @@ describe('holdfast verify', { timeout: 120_000 }, () => {
     expect(output).toMatch(
       /^2 laws on 3 databases: .*, 1 database not run to the end, 1 database not begun; took/m,
     )
-    expect(output).toMatch(/^ {2}DuckDB, embedded.*\n {4}interrupted before all laws were run/m)
+    expect(output).toMatch(/^ {2}DuckDB, embedded.*\n {4}interrupted before all laws had run/m)
     expect(output).toMatch(/^ {2}PostgreSQL, embedded.*\n {4}not begun: interrupted$/m)
     expect(exitCode).toBe(130)
   })
