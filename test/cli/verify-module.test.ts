@@ -72,7 +72,7 @@ describe('holdfast verify <module>', { timeout: 120_000 }, () => {
           '--law',
           'R1',
         ])
-        expect(output.replaceAll(/\s+/g, ' ')).toContain('it leads into another database than the address')
+        expect(output.replaceAll(/\s+/g, ' ')).toContain('it connects to a different database from the address')
         expect(exitCode).toBe(3)
         expect(await tablesOf(url)).toEqual([])
         expect(await scratchOn(url)).toEqual([])
@@ -91,7 +91,7 @@ describe('holdfast verify <module>', { timeout: 120_000 }, () => {
           'R1',
         ])
         expect(output.replaceAll(/\s+/g, ' ')).toMatch(
-          /its pool does not lend \d connections at once: open it/,
+          /its pool does not have \d connections: open it/,
         )
         expect(exitCode).toBe(3)
         expect(await scratchOn(url)).toEqual([])
