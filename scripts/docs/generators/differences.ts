@@ -19,7 +19,7 @@ export const differences: Generator = (args) => {
   const unknown = args.find((name) => !isFeature(name))
   if (args.length === 0 || unknown !== undefined) {
     throw new Error(
-      `${unknown ?? 'nothing'} is no category, and none of lease, claim, advisory-session, retry`,
+      `${unknown ?? 'nothing'} is not a category, nor one of lease, claim, advisory-session, retry`,
     )
   }
   const tables = args.filter(isFeature).map((feature) => {
