@@ -128,6 +128,29 @@ function specs(stage: QueueStage): void {
     expect(row?.claimed_until).toBeGreaterThan(Date.now())
   })
 
+  test('warns of a job that failed: which one of which table, the attempt, and where', async () => {
+    await add(1)
+    const stop = new AbortController()
+    const boom = new Error('no mail server')
+    const warnings: (Error & { readonly detail?: string })[] = []
+    const hear = (warning: Error): void => void (warning.cause === boom && warnings.push(warning))
+    process.on('warning', hear)
+    const handler = (): never => {
+      stop.abort()
+      throw boom
+    }
+    await stage.shop.claims.work(jobs, handler, { signal: stop.signal })
+    await until(() => warnings.length > 0, 'a warning').finally(() => process.off('warning', hear))
+    expect(warnings).toEqual([
+      expect.objectContaining({
+        name: 'HoldfastWarning',
+        message: 'job 1 of job, attempt 1 of 3, failed: Error: no mail server',
+        detail: boom.stack,
+        cause: boom,
+      }),
+    ])
+  })
+
   test('lets the jobs under way finish when it is stopped, and gives back those that do not', async () => {
     await add(3)
     const stop = new AbortController()

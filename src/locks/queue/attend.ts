@@ -4,12 +4,15 @@ import { LockLostError } from '../../core/errors.ts'
 import { untilAborted } from '../abort.ts'
 import { heartbeat } from './heartbeat.ts'
 import type { Job } from './job.ts'
+import type { Queue } from './queue-definition.ts'
+import { warnOfListener } from './warn.ts'
 import type { CheckedWork, WorkReport } from './work-options.ts'
 
 /** Does one job. What it gives back does not matter. */
 export type Handler<R extends object> = (job: Job<R> & { readonly signal: AbortSignal }) => unknown
 
 export interface Attendance<R extends object> {
+  readonly queue: Queue<R>
   readonly handler: Handler<R>
   readonly options: CheckedWork<R>
   readonly sentAt: number
@@ -29,7 +32,7 @@ export async function attend<R extends object>(
   job: Job<R>,
   attendance: Attendance<R>,
 ): Promise<keyof WorkReport> {
-  const { handler, options } = attendance
+  const { handler } = attendance
   const lost = new AbortController()
   const own = ownJob(job, lost.signal)
   const stopWatching = watch(job, attendance, (why) => {
@@ -44,7 +47,7 @@ export async function attend<R extends object>(
     return 'done'
   } catch (error) {
     stopWatching()
-    tell(options, error, job)
+    tell(attendance, error, job)
     const isLost = error instanceof LockLostError && !(error instanceof JobTimeoutError)
     if (isLost && !attendance.givenUp.aborted) return 'lost'
     return giveBack(job, { attendance, hasEnded: own.hasEnded })
@@ -61,7 +64,7 @@ async function giveBack<R extends object>(
     await job.release({ delayMs: givenUp.aborted ? 0 : backoffMs(job.attempts ?? 1, options.backoff) })
   } catch (error) {
     if (error instanceof LockLostError && hasEnded()) return 'done'
-    tell(options, error, job)
+    tell(attendance, error, job)
   }
   return givenUp.aborted ? 'lost' : 'failed'
 }
@@ -122,10 +125,10 @@ function ownJob<R extends object>(
 }
 
 /** What the listener throws is its own business, and must not end the worker. */
-function tell<R extends object>({ onError }: CheckedWork<R>, error: unknown, job: Job<R>): void {
+function tell<R extends object>({ queue, options }: Attendance<R>, error: unknown, job: Job<R>): void {
   try {
-    onError(error, job)
+    options.onError(error, job)
   } catch (thrown) {
-    process.emitWarning(`onError failed: ${String(thrown)}`, 'HoldfastWarning')
+    warnOfListener(queue, { thrown, error, job })
   }
 }

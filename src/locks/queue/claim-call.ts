@@ -12,6 +12,7 @@ import { openSession } from '../open-session.ts'
 import type { Port, Server } from '../port.ts'
 import type { Queue } from './queue-definition.ts'
 import { columnsOf } from './queue.ts'
+import { textOfTable } from './warn.ts'
 import { sessionEnd } from '../session-end.ts'
 import { throwSpent } from '../transaction/own-error.ts'
 import { sendTogether } from '../send-together.ts'
@@ -106,12 +107,10 @@ function misfit(
   server: Server | undefined,
 ): LockUsageError | undefined {
   if (server?.dialect.claim.misfits.includes(code) !== true) return undefined
-  const { table } = queue.shape
-  const name = typeof table === 'string' ? table : table.join('.')
   const words = original instanceof Error ? original.message.split('\n', 1)[0] : String(original)
   return new LockUsageError(
     'queue',
-    `the table ${name} must have the columns ${columnsOf(queue).join(', ')}; the server says: ${words}`,
+    `the table ${textOfTable(queue.shape.table)} must have the columns ${columnsOf(queue).join(', ')}; the server says: ${words}`,
     { cause: original },
   )
 }

@@ -3,6 +3,7 @@ import { checkDuration, checkName, onlyKnown, show } from '../../core/check-fiel
 import { LockUsageError } from '../../core/errors.ts'
 import type { Job } from './job.ts'
 import type { Queue } from './queue-definition.ts'
+import { warnOf } from './warn.ts'
 
 /** How a worker works. */
 export interface WorkOptions<R extends object> {
@@ -27,7 +28,11 @@ export interface WorkOptions<R extends object> {
   readonly shutdownMs?: number
   /** How long a job that failed is left alone. @default one second at first, a minute at most */
   readonly backoff?: BackoffOptions
-  /** Told what a handler threw, and what kept the worker from claiming. @default a warning of the process */
+  /**
+   * Told what a handler threw, and what kept the worker from claiming.
+   *
+   * @default a warning of the process, with the job's id, its table, the attempt and the stack
+   */
   readonly onError?: (error: unknown, job?: Job<R>) => void
 }
 
@@ -64,7 +69,7 @@ const known = [
 
 export function checkWork<R extends object>(options: WorkOptions<R>, queue: Queue<R>): CheckedWork<R> {
   onlyKnown(options, known)
-  const { concurrency = 1, timeoutMs, worker, signal, onError = warn, backoff } = options
+  const { concurrency = 1, timeoutMs, worker, signal, onError = warnOf(queue), backoff } = options
   if (!Number.isSafeInteger(concurrency) || concurrency < 1 || concurrency > 1000)
     throw new LockUsageError('concurrency', `${show(concurrency)} is not a whole number from 1 to 1000`)
   return {
@@ -78,8 +83,4 @@ export function checkWork<R extends object>(options: WorkOptions<R>, queue: Queu
     backoff: { baseMs: 1000, capMs: 60_000, ...backoff },
     onError,
   }
-}
-
-function warn(error: unknown): void {
-  process.emitWarning(`a job failed: ${String(error)}`, 'HoldfastWarning')
 }

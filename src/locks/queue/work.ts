@@ -29,7 +29,7 @@ export async function work<Tx, R extends object>(claims: ClaimPort<Tx>, task: Ta
   const { queue, handler } = task
   const options = checkWork(task.options, queue)
   const idle = createIdle(options.idleMs)
-  const crew = createCrew(options, { handler, onFree: idle.wake })
+  const crew = createCrew(options, { queue, handler, onFree: idle.wake })
   const stopped = options.signal ?? new AbortController().signal
   stopped.addEventListener('abort', idle.wake, { once: true })
   const others = new AbortController()
@@ -40,7 +40,11 @@ export async function work<Tx, R extends object>(claims: ClaimPort<Tx>, task: Ta
       const taken =
         crew.free() === 0 ? undefined : await look(claims, queue, { options, stopped, limit: crew.free() })
       if (stopped.aborted)
-        await Promise.all((taken?.jobs ?? []).map((job) => job.release().catch(options.onError)))
+        await Promise.all(
+          (taken?.jobs ?? []).map((job) =>
+            job.release().catch((error: unknown) => options.onError(error, job)),
+          ),
+        )
       else if (taken !== undefined && taken.jobs.length > 0) crew.start(taken)
       else await idle.wait()
       if (taken !== undefined && taken.jobs.length > 0) idle.reset()
@@ -60,10 +64,16 @@ interface Crew<R extends object> {
   readonly finish: () => Promise<WorkReport>
 }
 
+interface CrewTerms<R extends object> {
+  readonly queue: Queue<R>
+  readonly handler: Handler<R>
+  readonly onFree: () => void
+}
+
 /** The jobs that are under way. */
 function createCrew<R extends object>(
   options: CheckedWork<R>,
-  { handler, onFree }: { readonly handler: Handler<R>; readonly onFree: () => void },
+  { queue, handler, onFree }: CrewTerms<R>,
 ): Crew<R> {
   const running = new Set<Promise<void>>()
   const report = { done: 0, failed: 0, lost: 0 }
@@ -73,7 +83,8 @@ function createCrew<R extends object>(
     free: () => options.concurrency - running.size,
     start: ({ jobs, sentAt }) => {
       for (const job of jobs) {
-        const attended = attend(job, { handler, options, sentAt, givenUp: patience.signal }).then((end) => {
+        const attendance = { queue, handler, options, sentAt, givenUp: patience.signal }
+        const attended = attend(job, attendance).then((end) => {
           report[end] += 1
           running.delete(attended)
           onFree()
