@@ -1,4 +1,5 @@
 import type { Attestation, AttestOptions } from './core/attestation.ts'
+import { checkObject } from './core/check-field.ts'
 import type { InspectOptions, Inspection } from './core/inspection.ts'
 import type { Plan } from './core/plan.ts'
 import type { AdvisoryRequest, Target, Wait } from './core/request.ts'
@@ -148,6 +149,7 @@ export function meet<Tx, D extends DialectName>(
   beneath.set(transaction, sessions)
   const rowsOf: Meeting<Tx>['lockRows'] = async (tx, { target, options, readOf }) => {
     const open = find(tx)
+    checkObject('options', options)
     const plan = emitRows(open, options, target)
     return lockRows(open, { plan, read: readOf(plan), options, needs, table: target?.table })
   }

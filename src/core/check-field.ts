@@ -7,10 +7,29 @@ const maxTimeoutMs = 2_147_483_647
 
 /** Refuses a misspelt field: a lock option that is silently ignored is a lock that is weaker than asked. */
 export function onlyKnown(request: object, known: readonly string[]): void {
+  checkObject('options', request, known)
   for (const field of Object.keys(request)) {
-    if (!known.includes(field))
-      throw new LockUsageError(field, `is not a field of this request; known: ${known.join(', ')}`)
+    if (known.includes(field)) continue
+    const isOfWait = field === 'timeoutMs' && known.includes('wait')
+    const words = isOfWait ? 'belongs to wait: pass wait: { timeoutMs }' : 'is not a field of this request'
+    throw new LockUsageError(field, isOfWait ? words : `${words}; known: ${known.join(', ')}`)
   }
+}
+
+/** What holds fields: a number or a text in its place would be taken for nothing asked at all. */
+export function checkObject(field: string, value: unknown, fields: readonly string[] = []): void {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return
+  const known = fields.length === 0 ? '' : `, with any of ${fields.join(', ')}`
+  throw new LockUsageError(field, `${show(value)} is not an object: pass one${known}`)
+}
+
+export function checkSignal(signal: AbortSignal | undefined): void {
+  if (signal === undefined || signal instanceof AbortSignal) return
+  const isController = (signal as unknown) instanceof AbortController
+  throw new LockUsageError(
+    'signal',
+    isController ? 'is an AbortController: pass its signal' : `${show(signal)} is not an AbortSignal`,
+  )
 }
 
 export function oneOf<T extends string>(field: string, value: string, allowed: readonly T[]): T {
@@ -27,9 +46,9 @@ export function checkFlag(field: string, value: boolean | undefined): boolean {
 }
 
 /** The function that a call is to run. */
-export function checkWork(work: unknown): void {
+export function checkWork(work: unknown, field = 'work', like = 'async (tx) => { ... }'): void {
   if (typeof work !== 'function')
-    throw new LockUsageError('work', `${show(work)} is not a function: pass one, as in async (tx) => { ... }`)
+    throw new LockUsageError(field, `${show(work)} is not a function: pass one, as in ${like}`)
 }
 
 export function checkWait(wait: Wait): Wait {
@@ -43,7 +62,7 @@ export function checkWait(wait: Wait): Wait {
 }
 
 export function waitWithoutSkip(wait: Wait | undefined): Exclude<Wait, 'skip'> {
-  const checked = checkWait(wait ?? 'block')
+  const checked = checkWait(wait === undefined ? 'block' : wait)
   if (checked === 'skip')
     throw new LockUsageError('wait', "only rows can be skipped: use 'nowait' or { timeoutMs }")
   return checked
@@ -71,11 +90,20 @@ export function checkTarget(target: Target): Target {
   onlyKnown(target, ['table', 'key'])
   if (Array.isArray(target.key))
     throw new LockUsageError('target.key', 'is a list: pass an object, as in { id: [1, 2] }')
+  if (target.key !== undefined && target.key !== null) checkKeyObject(target.key)
   const entries = Object.entries(target.key ?? {})
   if (entries.length === 0)
     throw new LockUsageError('target.key', 'names no column, so it would lock every row')
   for (const [column, value] of entries) checkKeyColumn(column, value)
   return { table: checkTableName('target.table', target.table), key: target.key }
+}
+
+function checkKeyObject(key: unknown): void {
+  if (typeof key !== 'object')
+    throw new LockUsageError(
+      'target.key',
+      `${show(key)} names no column: pass an object, as in { id: ${show(key)} }`,
+    )
 }
 
 function checkKeyColumn(column: string, value: Value | readonly Value[]): void {
@@ -123,6 +151,12 @@ export function checkName(field: string, name: unknown): string {
   return name
 }
 
+export function checkNames(field: string, names: readonly unknown[]): readonly string[] {
+  if (!Array.isArray(names)) throw new LockUsageError(field, `${show(names)} is not a list of names`)
+  return names.map((name) => checkName(field, name))
+}
+
 export function show(value: unknown): string {
+  if (typeof value === 'function') return 'a function'
   return typeof value === 'string' ? JSON.stringify(value) : String(value)
 }

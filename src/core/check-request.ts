@@ -2,7 +2,7 @@ import type { Category } from './category.ts'
 import {
   checkFlag,
   checkLease,
-  checkName,
+  checkNames,
   checkTableName,
   checkTarget,
   checkWait,
@@ -89,7 +89,7 @@ function checkRow(category: RowCategory, request: RowRequest): CheckedRow {
     mode,
     strength: rowStrength(mode, request.strength),
     wait: rowWait(category, request.wait),
-    of: (request.of ?? []).map((name) => checkName('of', name)),
+    of: checkNames('of', request.of ?? []),
     target: request.target === undefined ? undefined : checkTarget(request.target),
     protectAbsence: checkFlag('protectAbsence', request.protectAbsence),
   }

@@ -7,7 +7,7 @@ import {
 import { LockUsageError } from '../core/errors.ts'
 import type { Row } from '../core/statement.ts'
 import type { LocksOptions, RowOptionsOf, SharedLocks } from '../locks.ts'
-import { isTarget, type RowQuery } from '../locks/rows/query.ts'
+import type { RowQuery } from '../locks/rows/query.ts'
 import type { LockedRows } from '../locks/rows/rows.ts'
 import { joinOrm, type OrmSelect } from '../orm-locks.ts'
 
@@ -73,8 +73,12 @@ function isSelect(query: unknown): query is MikroOrmSelect<Row> & MikroOrmBuilde
   return typeof query === 'object' && query !== null && 'getResultList' in query
 }
 
+/** All that cannot be an entity, which is a class, or an instance of a schema. */
 function isRowQuery(query: unknown): query is RowQuery {
-  return typeof query === 'object' && query !== null && (isTarget(query) || 'sql' in query)
+  if (typeof query === 'function') return !('prototype' in query)
+  if (typeof query !== 'object' || query === null) return true
+  const prototype: unknown = Object.getPrototypeOf(query)
+  return prototype === null || prototype === Object.prototype || Array.isArray(query) || 'then' in query
 }
 
 /** What is used besides. */

@@ -99,7 +99,7 @@ export function createLocks<
 
 function belowOf(sequelize: SequelizeInstance): Below {
   const pass = 'an instance of Sequelize, as in createLocks(new Sequelize(url))'
-  mustHave(sequelize, { field: 'sequelize', methods: ['getDialect', 'transaction'], pass })
+  mustHave(sequelize, { field: 'sequelize', methods: ['getDialect', 'transaction'], pass, from: 'sequelize' })
   const dialect = sequelize.getDialect()
   const below = Object.hasOwn(reached, dialect) ? reached[dialect] : undefined
   if (below !== undefined) return below

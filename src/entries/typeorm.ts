@@ -1,3 +1,4 @@
+import { mustHave } from '../adapters/must-have.ts'
 import { sessionsOf, type TypeormKind, type TypeormSessionOptions } from '../adapters/typeorm/sessions.ts'
 import type { TypeormSource } from '../adapters/typeorm/transaction.ts'
 import { LockUsageError } from '../core/errors.ts'
@@ -66,6 +67,8 @@ function typeormWay(
   dataSource: TypeormSource,
   options?: TypeormSessionOptions,
 ): { readonly dialects: readonly TypeormDialectName[]; readonly sessions: Sessions<object> } {
+  const pass = 'a data source, as in createLocks(await new DataSource(options).initialize())'
+  mustHave(dataSource, { field: 'dataSource', methods: ['createQueryRunner'], pass, from: 'typeorm' })
   const type = String((dataSource as Partial<TypeormSource>).options?.type)
   const below = Object.hasOwn(types, type) ? types[type] : undefined
   if (below === undefined)

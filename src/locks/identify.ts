@@ -1,7 +1,7 @@
 import { LockUsageError } from '../core/errors.ts'
 import type { Session } from '../core/session.ts'
 import type { Dialect } from '../dialects/dialect.ts'
-import type { Server } from './port.ts'
+import type { AskServer, Server } from './port.ts'
 
 /** The dialects that a driver can reach, and what the caller has told of the server. */
 export interface Candidates {
@@ -10,9 +10,14 @@ export interface Candidates {
 }
 
 /** Says what the server is: as told, or as the server itself says when it is asked for the first time. */
-export function identify({ dialects, version }: Candidates): (session: Session) => Server | Promise<Server> {
+export function identify({ dialects, version }: Candidates): AskServer {
   let known = told(dialects, version)
-  return (session) => known ?? ask(dialects, session).then((server) => (known ??= server))
+  const server = (session: Session): Server | Promise<Server> =>
+    known ?? ask(dialects, session).then((found) => (known ??= found))
+  const [only, ...others] = dialects
+  return Object.assign(server, {
+    dialect: () => known?.dialect.name ?? (others.length === 0 ? only?.name : undefined),
+  })
 }
 
 function told([first, ...others]: readonly Dialect[], version: string | undefined): Server | undefined {

@@ -1,4 +1,4 @@
-import { onlyKnown, oneOf, show } from '../core/check-field.ts'
+import { checkSignal, onlyKnown, oneOf, show } from '../core/check-field.ts'
 import { LockUsageError } from '../core/errors.ts'
 import type { InspectOptions, Inspection, SessionSeen } from '../core/inspection.ts'
 import { canonicalKey, isRawKey, type LockKey } from '../core/key.ts'
@@ -49,8 +49,7 @@ function checkOptions(options: InspectOptions): {
 } {
   onlyKnown(options, ['scope', 'keys', 'signal'])
   const { scope = 'database', keys = [], signal } = options
-  if (signal !== undefined && !(signal instanceof AbortSignal))
-    throw new LockUsageError('signal', 'is not an AbortSignal')
+  checkSignal(signal)
   if (!Array.isArray(keys)) throw new LockUsageError('keys', `${show(keys)} is not a list of keys`)
   for (const key of keys as readonly LockKey[]) if (!isRawKey(key)) canonicalKey(key)
   return { scope: oneOf('scope', scope, ['database', 'server']), keys, signal }

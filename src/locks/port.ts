@@ -10,7 +10,13 @@ import type { Dialect } from '../dialects/dialect.ts'
 export interface Port<Tx> {
   readonly sessions: Sessions<Tx>
   /** What the server is: told by the caller, or asked of the server once. */
-  readonly server: (session: Session) => Server | Promise<Server>
+  readonly server: AskServer
+}
+
+export interface AskServer {
+  (session: Session): Server | Promise<Server>
+  /** The name of the dialect, as far as it is known without asking. */
+  readonly dialect?: () => string | undefined
 }
 
 export interface Server {

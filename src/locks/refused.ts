@@ -9,6 +9,7 @@ import {
 import type { LockKey } from '../core/key.ts'
 import type { LockMode, TableName, Wait } from '../core/request.ts'
 import { NoAnswerError } from './limit.ts'
+import type { Port } from './port.ts'
 
 /** A lock that a call asked for, and since when it waits. */
 export interface Asked {
@@ -56,6 +57,12 @@ export function notInTime(asked: Asked, cause?: unknown): LockTimeoutError {
     `${label} not acquired within ${limit}${reasonIn(cause, wait)}`,
     fieldsOf(asked, cause),
   )
+}
+
+/** The same, with the name of the dialect where the port knows it by now. */
+export function askedOn({ server }: Pick<Port<never>, 'server'>, asked: Asked): Asked {
+  const dialect = asked.dialect ?? server.dialect?.()
+  return dialect === undefined ? asked : { ...asked, dialect }
 }
 
 /** What the lock is called, put on an error that says only that a lock was refused. Gives back every other error. */

@@ -1,20 +1,27 @@
-import { Kysely } from 'kysely'
+import Database from 'better-sqlite3'
+import { drizzle as onDrizzle } from 'drizzle-orm/node-postgres'
+import { Kysely, PostgresDialect } from 'kysely'
 import mysqlCallbacks from 'mysql2'
 import pg from 'pg'
+import postgres from 'postgres'
 import { describe, expect, test } from 'vitest'
 
 import { LockUsageError } from '../../src/core/errors.ts'
 import { createLocks as betterSqlite3 } from '../../src/entries/better-sqlite3.ts'
 import { createLocks as drizzle } from '../../src/entries/drizzle.ts'
 import { createLocks as duckdb } from '../../src/entries/duckdb.ts'
+import { createLocks as knex } from '../../src/entries/knex.ts'
 import { createLocks as kysely } from '../../src/entries/kysely.ts'
+import { createLocks as mikroOrm } from '../../src/entries/mikro-orm.ts'
 import { createLocks as mongodb } from '../../src/entries/mongodb.ts'
 import { createLocks as mssql } from '../../src/entries/mssql.ts'
 import { createLocks as mysql2 } from '../../src/entries/mysql2.ts'
 import { createLocks as pgLocks } from '../../src/entries/pg.ts'
 import { createLocks as prisma, lockable } from '../../src/entries/prisma.ts'
 import { createLocks as sequelize } from '../../src/entries/sequelize.ts'
+import { createLocks as typeorm } from '../../src/entries/typeorm.ts'
 import type { Target, Wait } from '../../src/core/request.ts'
+import { jobs } from '../claims/job-table.ts'
 import { caught, describeEntries, type Stage } from './stage.ts'
 import { counterOf } from './subject.ts'
 
@@ -29,11 +36,36 @@ const ofMysql2 = 'pass a pool of mysql2/promise, as in createLocks(createPool({ 
 const creations: readonly (readonly [string, () => unknown, string])[] = [
   ['pg: nothing', () => untyped(pgLocks)(), `pool: is undefined: ${ofPg}`],
   ['pg: an address', () => untyped(pgLocks)('postgres://ada:secret@host/db'), `pool: is a string: ${ofPg}`],
-  ['pg: something else', () => untyped(pgLocks)({}), `pool: is something else: ${ofPg}`],
+  ['pg: something else', () => untyped(pgLocks)({}), `pool: is a plain object: ${ofPg}`],
   [
     'pg: a client',
     () => untyped(pgLocks)(new pg.Client()),
     `pool: is one client, which cannot run two transactions at once: ${ofPg}`,
+  ],
+  [
+    'pg: a database of Drizzle',
+    () => untyped(pgLocks)(onDrizzle(new pg.Pool())),
+    `pool: is a database of Drizzle: ${ofPg}, or import createLocks from 'holdfast/drizzle'`,
+  ],
+  [
+    'pg: the function of postgres.js',
+    () => untyped(pgLocks)(postgres('postgres://host/db')),
+    `pool: is the function of postgres.js: ${ofPg}, or import createLocks from 'holdfast/postgres-js'`,
+  ],
+  [
+    'pg: a promise',
+    () => untyped(pgLocks)(Promise.resolve()),
+    `pool: is a promise, which is not awaited: ${ofPg}`,
+  ],
+  [
+    'duckdb: a pool of pg',
+    () => untyped(duckdb)(new pg.Pool()),
+    "instance: is a pool of pg: pass an instance, as in createLocks(await DuckDBInstance.fromCache(file)), or import createLocks from 'holdfast/pg'",
+  ],
+  [
+    'mssql: an instance of Kysely',
+    () => untyped(mssql)(new Kysely({ dialect: new PostgresDialect({ pool: new pg.Pool() }) })),
+    "pool: is an instance of Kysely: pass a connected pool, as in createLocks(await new mssql.ConnectionPool(config).connect()), or import createLocks from 'holdfast/kysely'",
   ],
   ['mysql2: nothing', () => untyped(mysql2)(), `pool: is undefined: ${ofMysql2}`],
   ['mysql2: null', () => untyped(mysql2)(null), `pool: is null: ${ofMysql2}`],
@@ -51,6 +83,19 @@ const creations: readonly (readonly [string, () => unknown, string])[] = [
     'better-sqlite3: a file',
     () => untyped(betterSqlite3)('app.db'),
     'source: is a string: pass a function that opens the database, as in createLocks(() => new Database(file)), or one handle',
+  ],
+  [
+    'better-sqlite3: the class',
+    () => untyped(betterSqlite3)(Database),
+    'source: is the class Database: pass a function that opens the database, as in createLocks(() => new Database(file)), or one handle',
+  ],
+  [
+    'better-sqlite3: a function that gives nothing',
+    () =>
+      (untyped(betterSqlite3)(() => {}) as Pick<Stage['entry']['locks'], 'transaction'>).transaction(
+        async () => {},
+      ),
+    'what source() gives: is undefined: pass a function that gives a handle',
   ],
   [
     'better-sqlite3: a handle of libsql',
@@ -85,7 +130,7 @@ const creations: readonly (readonly [string, () => unknown, string])[] = [
   [
     'Kysely: no instance',
     () => untyped(kysely)(Kysely, { dialect: 'postgres' }),
-    'db: is something else: pass an instance of Kysely, as in createLocks(new Kysely({ dialect }), { dialect: name })',
+    'db: is the class Kysely: pass an instance of Kysely, as in createLocks(new Kysely({ dialect }), { dialect: name })',
   ],
   [
     'Sequelize: an address',
@@ -108,9 +153,24 @@ const creations: readonly (readonly [string, () => unknown, string])[] = [
     'adapter: is undefined: pass a driver adapter, as in lockable(new PrismaPg({ connectionString }))',
   ],
   [
+    'Knex: nothing',
+    () => untyped(knex)(),
+    "knex: is undefined: pass an instance of Knex, as in createLocks(knex({ client: 'pg', connection }))",
+  ],
+  [
+    'TypeORM: nothing',
+    () => untyped(typeorm)(),
+    'dataSource: is undefined: pass a data source, as in createLocks(await new DataSource(options).initialize())',
+  ],
+  [
+    'MikroORM: an address',
+    () => untyped(mikroOrm)('postgres://ada:secret@host/db'),
+    'orm: is a string: pass what MikroORM.init() gives',
+  ],
+  [
     'Drizzle: nothing',
     () => untyped(drizzle)(),
-    'db: is not a database of drizzle-orm: pass one, as in createLocks(drizzle(pool)); 0.45 is known to work',
+    'db: is undefined: pass a database of drizzle-orm, as in createLocks(drizzle(pool))',
   ],
 ]
 
@@ -168,6 +228,66 @@ describeEntries((stage: Stage) => {
     const rows = { ...target, table: 'public.counter' }
     expect(await sentence(locks.transaction((tx) => locks.rows(tx, rows)))).toBe(
       `table: "public.counter" would be one name with a dot in it: pass ['public', 'counter'] for a table in a schema, or ['public.counter'] if that is its name`,
+    )
+  })
+
+  test('rows: what names no rows', async () => {
+    const locks = locksOf()
+    const rows = (query: unknown, options?: unknown): Promise<string> =>
+      sentence(locks.transaction((tx) => locks.rows(tx, query as Target, options as object)))
+    expect(await rows({ table: 'counter', key: 1 })).toBe(
+      'target.key: 1 names no column: pass an object, as in { id: 1 }',
+    )
+    expect(await rows(target, 5)).toBe('options: 5 is not an object: pass one')
+    // which lock by a key only, and say so
+    if (stage.name === 'mongodb' || stage.name === 'duckdb') return
+    expect(await rows({ table: 'counter', where: { id: 1 } })).toBe(
+      'query: names a table and no rows: pass { table, key }, as in { table: "account", key: { id: 1 } }',
+    )
+    expect(await rows(undefined)).toBe(
+      'query: is none of a SELECT, { sql, params }, { table, key } and a function: pass one of them',
+    )
+    expect(await rows({ sql: 'SELECT * FROM counter WHERE id = 1', values: [1] })).toBe(
+      'query.values: is not a field of a statement: pass { sql, params }',
+    )
+  })
+
+  test('options that are none', async () => {
+    const { acquire, lease, lock, transaction, tryLock, withLock, claim } = locksOf()
+    const given = ['nowait', 5, null] as unknown as readonly (object & undefined)[]
+    for (const options of given)
+      for (const call of [
+        () => withLock('none', async () => {}, options),
+        () => tryLock('none', async () => {}, options),
+        () => transaction(async () => {}, options),
+        () => transaction((tx) => lock(tx, 'none', options)),
+        () => acquire('none', options),
+        () => lease('none', options),
+        () => claim(jobs, options),
+      ])
+        expect(await sentence(call())).toMatch(
+          `options: ${JSON.stringify(options)} is not an object: pass one`,
+        )
+    const signal = new AbortController() as unknown as AbortSignal
+    const expected = 'signal: is an AbortController: pass its signal'
+    expect(await sentence(withLock('none', async () => {}, { signal }))).toBe(expected)
+    expect(await sentence(acquire('none', { signal }))).toBe(expected)
+    const timed = { timeoutMs: 100 } as object
+    expect(await sentence(withLock('none', async () => {}, timed))).toBe(
+      'timeoutMs: belongs to wait: pass wait: { timeoutMs }',
+    )
+  })
+
+  test('no queue, no job, no handler', async () => {
+    const { claim, complete, work } = locksOf()
+    expect(await sentence(claim('job' as never))).toBe(
+      'queue: is not a queue: pass what queue({ table, ... }) gives',
+    )
+    expect(await sentence(complete(jobs, undefined as never))).toBe(
+      'job: undefined is not a job: pass one that claim gave, or its { id, token }',
+    )
+    expect(await sentence(work(jobs, undefined as never))).toBe(
+      'handler: undefined is not a function: pass one, as in async (job) => { ... }',
     )
   })
 

@@ -171,6 +171,15 @@ function specs(context: EngineContext): void {
     })
   })
 
+  test('a query that names no rows is refused', async () => {
+    const locks = createLocks(orm)
+    const query = { table: 'wallet', where: { id: 1 } } as unknown as string
+    const call = locks.transaction((tx) => locks.rows(tx, query))
+    await expect(call).rejects.toThrow(
+      'query: names a table and no rows: pass { table, key }, as in { table: "account", key: { id: 1 } }',
+    )
+  })
+
   test('what is not a MikroORM over pg is refused', () => {
     expect(() => createLocks({} as MikroOrmInstance)).toThrow(LockUsageError)
     const other = { em: { fork: () => ({}), getConnection: () => ({}) } }

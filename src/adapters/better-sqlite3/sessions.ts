@@ -8,7 +8,8 @@ import { SqliteTransaction } from './transaction.ts'
 import { viewOf } from './view.ts'
 import { fateOf } from './words.ts'
 import { withoutWaiting, type PreparingDatabase } from './waiting.ts'
-import { mustHave } from '../must-have.ts'
+import { libraryOf } from '../libraries.ts'
+import { mustHave, notWanted, type Wanted } from '../must-have.ts'
 import { sqlOnly } from '../statement-kind.ts'
 import { succeeds } from '../succeeds.ts'
 import type { DriverTraits } from '../traits.ts'
@@ -33,18 +34,38 @@ export interface SqliteDatabase extends PreparingDatabase {
 export function sessions<Database extends SqliteDatabase>(
   source: Database | (() => Database),
 ): Sessions<Database> {
-  if (typeof source !== 'function') {
-    mustHave(source, {
-      field: 'source',
-      methods: ['prepare', 'pragma'],
-      pass: 'a function that opens the database, as in createLocks(() => new Database(file)), or one handle',
-    })
-    if (isLibsql(source)) throw noLibsql()
+  if (typeof source === 'function') {
+    mustOpen(source)
+    const open = (): Database => handleIn(source())
+    return { open: () => openOwn(open), lane: laneOf(open) }
   }
-  return {
-    open: () => (typeof source === 'function' ? openOwn(source) : openShared(source)),
-    lane: laneOf(source),
-  }
+  mustHave(source, wanted)
+  if (isLibsql(source)) throw noLibsql()
+  return { open: () => openShared(source), lane: laneOf(source) }
+}
+
+const wanted = {
+  field: 'source',
+  from: 'better-sqlite3',
+  methods: ['prepare', 'pragma'],
+  pass: 'a function that opens the database, as in createLocks(() => new Database(file)), or one handle',
+}
+
+/** The class itself would open an empty database each time, in which everybody is alone. */
+export function mustOpen(
+  source: () => unknown,
+  { pass, from }: Required<Pick<Wanted, 'pass' | 'from'>> = wanted,
+): void {
+  const { prototype } = source as unknown as { readonly prototype?: object }
+  if (prototype !== undefined && 'prepare' in prototype)
+    throw new LockUsageError('source', `is the class ${source.name}: pass ${pass}`)
+  if (libraryOf(source) !== undefined) throw notWanted(source, { field: 'source', pass, from })
+}
+
+/** What a function has opened. */
+export function handleIn<Handle extends object>(given: Handle): Handle {
+  if (typeof (given as { readonly prepare?: unknown } | undefined)?.prepare === 'function') return given
+  throw notWanted(given, { field: 'what source() gives', pass: 'a function that gives a handle' })
 }
 
 async function openOwn<Database extends SqliteDatabase>(open: () => Database): Promise<Session<Database>> {

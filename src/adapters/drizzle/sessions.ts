@@ -2,6 +2,7 @@ import { LockUsageError } from '../../core/errors.ts'
 import type { Sessions } from '../../core/session.ts'
 import { sessions as sqliteSessions, type SqliteDatabase } from '../better-sqlite3/sessions.ts'
 import { sessions as mysqlSessions, type Mysql2Pool } from '../mysql2/sessions.ts'
+import { mustHave } from '../must-have.ts'
 import { dressed, type Dress } from '../orm/dressed.ts'
 import { rewordable } from '../orm/rewording.ts'
 import { sessions as pgSessions, type PgPool, type PgSessionOptions } from '../pg/sessions.ts'
@@ -74,13 +75,12 @@ export function wayOf(db: DrizzleDatabase, options: DrizzleSessionOptions = {}):
 }
 
 function sessionOf(db: DrizzleDatabase): DrizzleSession {
+  const pass = 'a database of drizzle-orm, as in createLocks(drizzle(pool))'
+  mustHave(db, { field: 'db', methods: ['transaction', 'select'], pass, from: 'drizzle' })
   const { session } = (db ?? {}) as Partial<{ readonly session: Partial<DrizzleSession> }>
   if (typeof session?.transaction === 'function' && typeof session.client === 'object')
     return session as DrizzleSession
-  throw new LockUsageError(
-    'db',
-    'is not a database of drizzle-orm: pass one, as in createLocks(drizzle(pool)); 0.45 is known to work',
-  )
+  throw new LockUsageError('db', 'has not the session that drizzle-orm has: 0.45 is known to work')
 }
 
 function kindOf(session: DrizzleSession): DrizzleKind {

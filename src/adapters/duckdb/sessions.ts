@@ -47,6 +47,7 @@ export function sessions<Connection extends DuckdbConnection>(
 ): Sessions<Connection> {
   mustHave(instance, {
     field: 'instance',
+    from: 'duckdb',
     methods: ['connect'],
     pass: 'an instance, as in createLocks(await DuckDBInstance.fromCache(file))',
   })

@@ -2,6 +2,7 @@ import { LockUsageError } from '../../core/errors.ts'
 import type { Sessions } from '../../core/session.ts'
 import type { SqliteDatabase } from '../better-sqlite3/sessions.ts'
 import { sessions as mysqlSessions } from '../mysql2/sessions.ts'
+import { mustHave } from '../must-have.ts'
 import { dressed, type Dress } from '../orm/dressed.ts'
 import { rewordable } from '../orm/rewording.ts'
 import { mysqlPoolOf, pgPoolOf, sqliteSessionsOf, type Lender, type Room } from '../orm/lender.ts'
@@ -80,11 +81,12 @@ export function wayOf(knex: KnexInstance, options: KnexSessionOptions = {}): Kne
 }
 
 function clientOf(knex: KnexInstance): KnexClient {
+  const pass = "an instance of Knex, as in createLocks(knex({ client: 'pg', connection }))"
+  mustHave(knex, { field: 'knex', methods: ['transaction', 'raw'], pass, from: 'knex' })
   if ((knex as { readonly isTransaction?: boolean }).isTransaction === true)
     throw new LockUsageError('knex', 'is a transaction: give the instance of Knex that it was begun with')
   const client = knex.client as Partial<KnexClient> | undefined
   if (
-    typeof knex.transaction === 'function' &&
     typeof client?.acquireConnection === 'function' &&
     typeof client.releaseConnection === 'function' &&
     typeof client.driverName === 'string'

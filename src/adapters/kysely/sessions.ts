@@ -43,6 +43,7 @@ export function sessions<Db extends KyselyInstance>(
 ): Sessions<TransactionOf<Db>> {
   mustHave(db, {
     field: 'db',
+    from: 'kysely',
     methods: ['connection', 'withPlugin'],
     pass: 'an instance of Kysely, as in createLocks(new Kysely({ dialect }), { dialect: name })',
   })

@@ -33,6 +33,7 @@ export function sessions<Connection extends MariadbConnection>(
 ): Sessions<Connection> {
   mustHave(pool, {
     field: 'pool',
+    from: 'mariadb',
     methods: ['getConnection'],
     pass: 'a pool of mariadb, as in createLocks(createPool(url))',
   })

@@ -1,6 +1,7 @@
 import { LockUsageError } from '../../core/errors.ts'
 import type { Sessions } from '../../core/session.ts'
 import type { KyselyInstance } from '../kysely/connection.ts'
+import { notWanted } from '../must-have.ts'
 import { dressed } from '../orm/dressed.ts'
 import { rewordable } from '../orm/rewording.ts'
 import { sessions as pgSessions, type PgClient, type PgPool, type PgSessionOptions } from '../pg/sessions.ts'
@@ -53,7 +54,7 @@ export function sessionsOf(orm: MikroOrmInstance, options: MikroOrmSessionOption
 function connectionOf(orm: MikroOrmInstance): MikroConnection {
   const em = (orm as Partial<MikroOrmInstance> | undefined)?.em
   if (typeof em?.getConnection !== 'function' || typeof em.fork !== 'function')
-    throw new LockUsageError('orm', 'is not a MikroORM: pass what MikroORM.init() gives')
+    throw notWanted(orm, { field: 'orm', pass: 'what MikroORM.init() gives', from: 'mikro-orm' })
   const connection = em.getConnection('write') as Partial<MikroConnection>
   const { name } = connection.constructor
   if (typeof connection.getNativeClient !== 'function' || typeof connection.getClient !== 'function')

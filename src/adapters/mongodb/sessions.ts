@@ -19,6 +19,7 @@ export function sessions<S extends MongodbSession, D extends MongodbDatabase<S>>
 ): Sessions<MongodbTransaction<S, D>> {
   mustHave(client, {
     field: 'client',
+    from: 'mongodb',
     methods: ['startSession', 'db'],
     pass: 'a client, as in createLocks(new MongoClient(url))',
   })

@@ -46,7 +46,8 @@ export function sessions<Transaction extends MssqlTransaction>(
 ): Sessions<Transaction> {
   mustHave(pool, {
     field: 'pool',
-    methods: ['transaction'],
+    from: 'mssql',
+    methods: ['transaction', 'request'],
     pass: 'a connected pool, as in createLocks(await new mssql.ConnectionPool(config).connect())',
   })
   const { requestTimeoutMs = 0 } = options

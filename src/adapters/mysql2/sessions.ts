@@ -43,6 +43,7 @@ export function sessions<Connection extends Mysql2Connection>(
 function mustBePool(pool: object): void {
   mustHave(pool, {
     field: 'pool',
+    from: 'mysql2',
     methods: ['getConnection'],
     pass: 'a pool of mysql2/promise, as in createLocks(createPool({ uri }))',
   })

@@ -82,7 +82,7 @@ export function sessions<Client extends PgClient>(
 function mustBePool(pool: object): void {
   const pass = 'a pool, as in createLocks(new pg.Pool({ connectionString }))'
   if (isPglite(pool)) throw onlySession()
-  mustHave(pool, { field: 'pool', methods: ['connect'], pass })
+  mustHave(pool, { field: 'pool', methods: ['connect'], pass, from: 'pg' })
   // pools have none of their own
   if ('getTypeParser' in pool)
     throw new LockUsageError('pool', `is one client, which cannot run two transactions at once: pass ${pass}`)

@@ -5,7 +5,7 @@ import type { PostgresJsOptions, PostgresJsSql } from './driver.ts'
 /** Throws for what is not the function of postgres.js, and for one that changes what Holdfast reads. */
 export function mustBeSql(sql: PostgresJsSql): void {
   const pass = 'the function that postgres() gives, as in createLocks(postgres(url))'
-  mustHave(sql, { field: 'sql', methods: ['unsafe', 'typed', 'begin', 'end'], pass })
+  mustHave(sql, { field: 'sql', methods: ['unsafe', 'typed', 'begin', 'end'], pass, from: 'postgres-js' })
   const { column, value, row } = sql.options?.transform ?? {}
   if (column?.from !== undefined || value?.from !== undefined || row?.from !== undefined)
     throw new LockUsageError(

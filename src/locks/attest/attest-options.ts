@@ -1,5 +1,5 @@
 import type { AttestOptions, QueueIndex } from '../../core/attestation.ts'
-import { onlyKnown } from '../../core/check-field.ts'
+import { checkSignal, onlyKnown } from '../../core/check-field.ts'
 import { LockUsageError } from '../../core/errors.ts'
 
 export interface CheckedAttest {
@@ -11,8 +11,7 @@ export interface CheckedAttest {
 export function checkAttest(options: AttestOptions): CheckedAttest {
   onlyKnown(options, ['queues', 'signal'])
   const { queues = [], signal } = options
-  if (signal !== undefined && !(signal instanceof AbortSignal))
-    throw new LockUsageError('signal', 'is not an AbortSignal')
+  checkSignal(signal)
   signal?.throwIfAborted()
   if (!Array.isArray(queues)) throw new LockUsageError('queues', 'must be a list of { table, columns }')
   for (const [place, queue] of queues.entries()) checkQueue(`queues[${place}]`, queue as Partial<QueueIndex>)

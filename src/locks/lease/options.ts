@@ -1,4 +1,10 @@
-import { checkDuration, checkPeriod, onlyKnown, waitWithoutSkip } from '../../core/check-field.ts'
+import {
+  checkDuration,
+  checkPeriod,
+  checkSignal,
+  onlyKnown,
+  waitWithoutSkip,
+} from '../../core/check-field.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { Wait } from '../../core/request.ts'
 
@@ -35,8 +41,7 @@ export function checkLeaseOptions(options: LeaseOptions): CheckedLeaseOptions {
   onlyKnown(options, known)
   const { ttlMs = 30_000, wait, signal, renew = true, holdAtLeastMs = 0 } = options
   if (typeof renew !== 'boolean') throw new LockUsageError('renew', `${String(renew)} is not true or false`)
-  if (signal !== undefined && !(signal instanceof AbortSignal))
-    throw new LockUsageError('signal', 'is not an AbortSignal')
+  checkSignal(signal)
   return {
     ttlMs: checkTtl(ttlMs),
     wait: waitWithoutSkip(wait),

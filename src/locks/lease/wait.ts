@@ -11,7 +11,7 @@ import type { Bell } from './bell.ts'
 import type { RenewalRounds } from './renewal-rounds.ts'
 import type { LeaseTable } from './table.ts'
 import type { Port } from '../port.ts'
-import { labelOf, notAvailable, notInTime, type Asked } from '../refused.ts'
+import { askedOn, labelOf, notAvailable, notInTime, type Asked } from '../refused.ts'
 
 /** What the leases of one object have in common. */
 export interface LeaseShop<Tx> {
@@ -62,10 +62,10 @@ async function takeNow<Tx>(shop: LeaseShop<Tx>, asked: LeaseAsked): Promise<Gran
   } catch (error) {
     if (asked.signal?.aborted === true || error instanceof NoConnectionError) throw error
     throw error instanceof RetryableTransactionError || deadline.isPast()
-      ? notAvailable(refused, error)
+      ? notAvailable(askedOn(shop.port, refused), error)
       : error
   }
-  throw notAvailable(refused)
+  throw notAvailable(askedOn(shop.port, refused))
 }
 
 function refusedOf({ key, noun, wait }: LeaseAsked): Asked {
@@ -99,7 +99,7 @@ async function takeInTurn<Tx>(shop: LeaseShop<Tx>, asked: LeaseAsked): Promise<G
     return await poll({ shop, asked, deadline, attendance })
   } catch (error) {
     if (asked.signal?.aborted === true || !deadline.isPast()) throw error
-    throw notInTime(refused, error)
+    throw notInTime(askedOn(shop.port, refused), error)
   } finally {
     endTurn?.()
     attendance.leave()

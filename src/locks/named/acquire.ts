@@ -3,7 +3,7 @@ import { LockUsageError } from '../../core/errors.ts'
 import type { LockKey } from '../../core/key.ts'
 import { canonicalKey, isRawKey } from '../../core/key.ts'
 import type { Receipt } from '../../core/receipt.ts'
-import { oneOf } from '../../core/check-field.ts'
+import { checkObject, oneOf } from '../../core/check-field.ts'
 import type { Dialect } from '../../dialects/dialect.ts'
 import { createHandle } from '../handle.ts'
 import type { Leases } from '../lease/lease.ts'
@@ -51,6 +51,7 @@ export function createAcquire<Tx>(parts: AcquirePort<Tx>): Acquire {
   const isLease = parts.candidates.every(({ named }) => named.keptBy === 'lease')
   const asLease = acquireLease(parts)
   return async (key, options = {}) => {
+    checkObject('options', options)
     const { ttlMs = 30_000, reentry = 'refuse', ...session } = options
     oneOf('reentry', reentry, ['refuse', 'join'])
     checkTtl(ttlMs)

@@ -1,4 +1,4 @@
-import { checkWork } from '../../core/check-field.ts'
+import { checkObject, checkWork } from '../../core/check-field.ts'
 import { LockNotAvailableError, LockTimeoutError, LockUsageError } from '../../core/errors.ts'
 import type { LockKey } from '../../core/key.ts'
 import type { Receipt } from '../../core/receipt.ts'
@@ -16,7 +16,7 @@ import { askedOf, inCanonicalOrder, keyId, type NamedKey } from './named-key.ts'
 import { waitDeadline, type NamedLocking, type Opening } from './opening.ts'
 import { NoAnswerError } from '../limit.ts'
 import { asTimeout } from '../open-session.ts'
-import { naming, notAvailable, type Asked } from '../refused.ts'
+import { askedOn, naming, notAvailable, type Asked } from '../refused.ts'
 import { endTurns, takeTurns, type Turns } from './turns.ts'
 import { checkPart } from '../transaction/join.ts'
 import type { TransactionOptions } from '../transaction/options.ts'
@@ -94,6 +94,7 @@ async function tryWith<Tx, T>(
   withLock: AdvisoryLocks<Tx>['withLock'],
   { key, work, options }: TryCall<Tx, T>,
 ): Promise<Tried<T>> {
+  if (options !== undefined) checkObject('options', options)
   if (options !== undefined && 'wait' in options)
     throw new LockUsageError('wait', 'tryLock never waits: use withLock')
   checkWork(work)
@@ -189,7 +190,7 @@ function runLocked<Tx, T>(
     },
     (error: unknown) => {
       endTurns(turns)
-      throw refusalOf(error, asked, isGranted)
+      throw refusalOf(error, askedOn(port, asked), isGranted)
     },
   )
 }

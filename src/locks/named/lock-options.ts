@@ -1,4 +1,4 @@
-import { checkFlag, oneOf, onlyKnown, waitWithoutSkip } from '../../core/check-field.ts'
+import { checkFlag, checkObject, oneOf, onlyKnown, waitWithoutSkip } from '../../core/check-field.ts'
 import type { LockMode, Wait } from '../../core/request.ts'
 import { checkTransaction, transactionFields, type TransactionOptions } from '../transaction/options.ts'
 
@@ -34,7 +34,9 @@ type Asked = { readonly [Field in keyof LockOptions]: LockOptions[Field] | undef
 const known = ['mode', 'wait', 'exact', 'reentry'] as const
 const knownOfBoth = [...known, ...transactionFields]
 
-export function checkJoin({ savepoint, ...options }: JoinOptions): CheckedLock {
+export function checkJoin(asked: JoinOptions): CheckedLock {
+  checkObject('options', asked, [...known, 'savepoint'])
+  const { savepoint, ...options } = asked
   checkFlag('savepoint', savepoint)
   onlyKnown(options, known)
   return checkLock(options)
@@ -45,6 +47,7 @@ export function checkWithLock(options: WithLockOptions): {
   readonly lock: CheckedLock
   readonly transaction: TransactionOptions
 } {
+  checkObject('options', options, knownOfBoth)
   return { lock: checkLock(options), transaction: checkTransaction(options, knownOfBoth) }
 }
 

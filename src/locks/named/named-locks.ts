@@ -1,3 +1,4 @@
+import { checkWork } from '../../core/check-field.ts'
 import type { LockKey } from '../../core/key.ts'
 import { chosenLeaseName } from '../../core/lease-name.ts'
 import type { Session } from '../../core/session.ts'
@@ -77,7 +78,8 @@ export function createNamedLocks<Tx>(
     ...createAdvisoryLocks(transactions, locking),
     acquire,
     lease,
-    fenced: (held, work, options) => {
+    fenced: async (held, work, options) => {
+      checkWork(work)
       const guarded = async (tx: Tx): ReturnType<typeof work> => {
         await fence(tx, held)
         return work(tx)

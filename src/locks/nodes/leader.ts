@@ -1,4 +1,4 @@
-import { onlyKnown } from '../../core/check-field.ts'
+import { checkSignal, onlyKnown } from '../../core/check-field.ts'
 import { backoffMs } from '../../core/backoff.ts'
 import { pause } from '../../core/deadline.ts'
 import { LockUsageError, UnsupportedLockError } from '../../core/errors.ts'
@@ -78,6 +78,7 @@ function isStopped(signal: AbortSignal | undefined): boolean {
 
 function checkLeader(options: LeaderOptions): LeaderOptions {
   onlyKnown(options, ['onElected', 'onLost', 'signal', 'ttlMs'])
+  checkSignal(options.signal)
   if (typeof options.onElected !== 'function') throw new LockUsageError('onElected', 'must be a function')
   return options
 }

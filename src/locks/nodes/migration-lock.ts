@@ -1,3 +1,4 @@
+import { checkObject, checkWork } from '../../core/check-field.ts'
 import type { LockKey } from '../../core/key.ts'
 import type { Acquire, AcquireOptions } from '../named/acquire.ts'
 import type { Held } from '../session-lock/hold.ts'
@@ -16,8 +17,11 @@ export interface MigrationOptions extends Pick<AcquireOptions, 'wait' | 'signal'
 export async function runMigration<T>(
   acquire: Acquire,
   work: (held: Held) => Promise<T>,
-  { name = ['holdfast', 'migrations'], ...options }: MigrationOptions = {},
+  given: MigrationOptions = {},
 ): Promise<T> {
+  checkWork(work, 'work', 'async () => { ... }')
+  checkObject('options', given)
+  const { name = ['holdfast', 'migrations'], ...options } = given
   const held = await acquire(name, options)
   try {
     return await work(held)

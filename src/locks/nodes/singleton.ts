@@ -1,5 +1,5 @@
 import { dateMs, performance } from '../../core/clock.ts'
-import { checkPeriod, onlyKnown } from '../../core/check-field.ts'
+import { checkPeriod, checkSignal, onlyKnown } from '../../core/check-field.ts'
 import { pause } from '../../core/deadline.ts'
 import { LockError, LockNotAvailableError, LockTimeoutError, LockUsageError } from '../../core/errors.ts'
 import type { LockKey } from '../../core/key.ts'
@@ -151,8 +151,7 @@ interface Checked extends SingletonTerms {
 function checkSingleton(options: SingletonOptions): Checked {
   onlyKnown(options, ['everyMs', 'at', 'timeZone', 'days', 'ttlMs', 'signal', 'onError'])
   const { everyMs, at, timeZone, days, ...terms } = options
-  if (terms.signal !== undefined && !(terms.signal instanceof AbortSignal))
-    throw new LockUsageError('signal', 'is not an AbortSignal')
+  checkSignal(terms.signal)
   if (at === undefined) {
     if (timeZone !== undefined || days !== undefined)
       throw new LockUsageError('at', 'is missing: a time of day')

@@ -1,3 +1,4 @@
+import { checkWork } from '../../core/check-field.ts'
 import { deadlineIn, type Deadline } from '../../core/deadline.ts'
 import { LockError, LockUsageError } from '../../core/errors.ts'
 import { canonicalKey, isRawKey, type LockKey } from '../../core/key.ts'
@@ -27,6 +28,7 @@ export function createOnce<Tx>({ find }: OncePort<Tx>): Once<Tx> {
   return async (tx, key, work) => {
     const open = find(tx)
     const name = nameOf(key)
+    checkWork(work)
     if (open.access === 'read-only')
       throw new LockUsageError('access', 'a read-only transaction cannot note what it did')
     const doing = async (): ReturnType<typeof work> => work(tx)

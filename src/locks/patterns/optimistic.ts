@@ -1,3 +1,4 @@
+import { checkWork } from '../../core/check-field.ts'
 import { LockUsageError, RetryableTransactionError } from '../../core/errors.ts'
 import type { Row } from '../../core/statement.ts'
 import type { Changes } from '../../dialects/claim.ts'
@@ -53,6 +54,7 @@ export function createOptimisticWrites<Tx>({ find, transaction }: OptimisticPort
     },
     withVersion: async (target, decide, options) => {
       const row = checkVersioned(target)
+      checkWork(decide, 'decide', 'async (row) => ({ stock: row.stock - 1 })')
       return transaction(async (tx) => {
         const open = find(tx)
         const [found, expected] = await partOf(open, () => read(open, row))

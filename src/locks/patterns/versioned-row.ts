@@ -1,4 +1,11 @@
-import { checkKeyValue, checkName, checkTableName, onlyKnown, show } from '../../core/check-field.ts'
+import {
+  checkKeyValue,
+  checkName,
+  checkObject,
+  checkTableName,
+  onlyKnown,
+  show,
+} from '../../core/check-field.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { TableName } from '../../core/request.ts'
 import type { Row, Value } from '../../core/statement.ts'
@@ -21,6 +28,7 @@ export interface VersionedUpdate extends VersionedTarget {
 }
 
 export function checkVersioned(target: VersionedTarget): VersionedRow {
+  checkObject('target', target)
   onlyKnown(target, ['table', 'key', 'version'])
   const { table, key, version = 'version' } = target
   const columns = Object.entries(key ?? {})
@@ -34,17 +42,19 @@ export function checkVersioned(target: VersionedTarget): VersionedRow {
   return { table: checkTableName('table', table), key, version: checkName('version', version) }
 }
 
-export function checkUpdate({ expected, set, ...target }: VersionedUpdate): {
+export function checkUpdate(update: VersionedUpdate): {
   readonly row: VersionedRow
   readonly expected: number
   readonly set: Changes
 } {
+  checkObject('update', update)
+  const { expected, set, ...target } = update
   const row = checkVersioned(target)
   return { row, expected: wholeNumber('expected', expected), set: checkChanges(row, set) }
 }
 
 export function checkChanges({ version }: VersionedRow, set: Changes): Changes {
-  if (typeof set !== 'object' || set === null) throw new LockUsageError('set', 'must be an object')
+  checkObject('set', set)
   for (const [column, value] of Object.entries(set)) {
     checkName('set', column)
     if (column === version) throw new LockUsageError(`set.${column}`, 'is incremented by the change itself')

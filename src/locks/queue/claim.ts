@@ -2,7 +2,7 @@ import { performance } from '../../core/clock.ts'
 import { randomUUID } from 'node:crypto'
 
 import { backoffMs } from '../../core/backoff.ts'
-import { checkDuration, checkName, onlyKnown, show } from '../../core/check-field.ts'
+import { checkDuration, checkName, checkSignal, onlyKnown, show } from '../../core/check-field.ts'
 import { pause } from '../../core/deadline.ts'
 import { LockLostError, LockUsageError } from '../../core/errors.ts'
 import type { Row } from '../../core/statement.ts'
@@ -249,5 +249,6 @@ function checkOptions(
   if (!Number.isSafeInteger(limit) || limit < 1 || limit > maxLimit)
     throw new LockUsageError('limit', `${show(limit)} is not a whole number from 1 to ${maxLimit}`)
   if (worker !== undefined) checkName('worker', worker)
+  checkSignal(signal)
   return { limit, worker, visibilityMs: checkDuration('visibilityMs', visibilityMs), signal }
 }

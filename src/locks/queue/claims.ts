@@ -1,3 +1,4 @@
+import { checkObject, show } from '../../core/check-field.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { Handler } from './attend.ts'
 import { callQueue } from './claim-call.ts'
@@ -64,25 +65,45 @@ export function createClaims<Tx>(
 ): Claims<Tx> {
   const claims: ClaimPort<Tx> = { port, find }
   return {
-    claim: async (queue, options) => (await claim(claims, queue, { options })).jobs,
-    complete: (queue, jobs, options) =>
-      isList(jobs)
-        ? completeAll(claims, queue, { ...options, jobs })
-        : complete(claims, queue, { ...options, id: jobs.id, token: jobs.token }),
-    release: (queue, { id, token }, options) => release(claims, queue, { ...options, id, token }),
-    extend: (queue, { id, token }, visibilityMs) => extend(claims, queue, { id, token, visibilityMs }),
-    reclaim: (queue) => reclaim(claims, queue),
-    work: (queue, handler, options = {}) => work(claims, { queue, handler, options }),
-    adviseIndexes: (queue) => adviseIndexes(port, queue),
-    announce: (queue) =>
+    claim: async (queue, options) => (await claim(claims, checked(queue), { options })).jobs,
+    complete: async (queue, jobs, options = {}) => {
+      checkObject('options', options, ['tx'])
+      return isList(jobs)
+        ? completeAll(claims, checked(queue), { ...options, jobs: jobs.map(keyOf) })
+        : complete(claims, checked(queue), { ...options, ...keyOf(jobs) })
+    },
+    release: async (queue, job, options = {}) => {
+      checkObject('options', options, ['tx', 'delayMs'])
+      return release(claims, checked(queue), { ...options, ...keyOf(job) })
+    },
+    extend: async (queue, job, visibilityMs) =>
+      extend(claims, checked(queue), { ...keyOf(job), visibilityMs }),
+    reclaim: async (queue) => reclaim(claims, checked(queue)),
+    work: async (queue, handler, options = {}) => work(claims, { queue: checked(queue), handler, options }),
+    adviseIndexes: async (queue) => adviseIndexes(port, checked(queue)),
+    announce: async (queue) =>
       callQueue(port, {
-        queue,
+        queue: checked(queue),
         work: async ({ session, dialect }) => {
           const statement = dialect.claim.announce?.(queue.shape)
           if (statement !== undefined) await session.run(statement)
         },
       }),
   }
+}
+
+function checked<R extends object>(given: Queue<R>): Queue<R> {
+  if (typeof given === 'object' && given !== null && 'shape' in given) return given
+  throw new LockUsageError('queue', `is not a queue: pass what queue({ table, ... }) gives`)
+}
+
+function keyOf(job: JobKey): JobKey {
+  if (typeof job !== 'object' || job === null)
+    throw new LockUsageError(
+      'job',
+      `${show(job)} is not a job: pass one that claim gave, or its { id, token }`,
+    )
+  return { id: job.id, token: job.token }
 }
 
 function isList(jobs: JobKey | readonly JobKey[]): jobs is readonly JobKey[] {

@@ -1,5 +1,13 @@
 import type { BackoffOptions } from '../../core/backoff.ts'
-import { checkDuration, checkName, onlyKnown, show } from '../../core/check-field.ts'
+import {
+  checkDuration,
+  checkName,
+  checkObject,
+  checkSignal,
+  checkWork,
+  onlyKnown,
+  show,
+} from '../../core/check-field.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { Job } from './job.ts'
 import type { Queue } from './queue-definition.ts'
@@ -67,11 +75,14 @@ const known = [
   'onError',
 ]
 
-export function checkWork<R extends object>(options: WorkOptions<R>, queue: Queue<R>): CheckedWork<R> {
+export function checkWorkOptions<R extends object>(options: WorkOptions<R>, queue: Queue<R>): CheckedWork<R> {
   onlyKnown(options, known)
   const { concurrency = 1, timeoutMs, worker, signal, onError = warnOf(queue), backoff } = options
   if (!Number.isSafeInteger(concurrency) || concurrency < 1 || concurrency > 1000)
     throw new LockUsageError('concurrency', `${show(concurrency)} is not a whole number from 1 to 1000`)
+  checkSignal(signal)
+  checkWork(onError, 'onError', '(error, job) => { ... }')
+  if (backoff !== undefined) checkObject('backoff', backoff, ['baseMs', 'capMs', 'factor', 'random'])
   return {
     concurrency,
     signal,

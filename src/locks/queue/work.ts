@@ -1,6 +1,7 @@
 import { delay } from '../../core/clock.ts'
 import { setMaxListeners } from 'node:events'
 
+import { checkWork } from '../../core/check-field.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import { untilAborted } from '../abort.ts'
 import { NoConnectionError } from '../open-session.ts'
@@ -9,7 +10,7 @@ import { callQueue, type ClaimVisit } from './claim-call.ts'
 import { claim, reclaim, type ClaimPort, type Taken } from './claim.ts'
 import { createIdle } from './idle.ts'
 import type { Queue } from './queue-definition.ts'
-import { checkWork, type CheckedWork, type WorkOptions, type WorkReport } from './work-options.ts'
+import { checkWorkOptions, type CheckedWork, type WorkOptions, type WorkReport } from './work-options.ts'
 
 /** A worker's task. */
 export interface Task<R extends object> {
@@ -27,7 +28,8 @@ export interface Task<R extends object> {
  */
 export async function work<Tx, R extends object>(claims: ClaimPort<Tx>, task: Task<R>): Promise<WorkReport> {
   const { queue, handler } = task
-  const options = checkWork(task.options, queue)
+  checkWork(handler, 'handler', 'async (job) => { ... }')
+  const options = checkWorkOptions(task.options, queue)
   const idle = createIdle(options.idleMs)
   const crew = createCrew(options, { queue, handler, onFree: idle.wake })
   const stopped = options.signal ?? new AbortController().signal

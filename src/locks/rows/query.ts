@@ -1,3 +1,4 @@
+import { show } from '../../core/check-field.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { Plan, QueryLock } from '../../core/plan.ts'
 import { hasAggregate, outlineOf, type QueryOutline } from '../../core/query-outline.ts'
@@ -62,9 +63,20 @@ function lockPlaces(lock: QueryLock): LockPlaces {
 }
 
 function toStatement(query: string | SqlQuery): SqlStatement {
-  const { sql, params = [] } = typeof query === 'string' ? { sql: query } : query
+  const given: Partial<SqlQuery> = typeof query === 'string' ? { sql: query } : (query ?? {})
+  const { sql, params = [], ...rest } = given
   if (typeof sql !== 'string')
-    throw new LockUsageError('query', 'must be a SELECT, { sql, params }, { table, key } or a function')
+    throw new LockUsageError(
+      'query',
+      'table' in rest
+        ? 'names a table and no rows: pass { table, key }, as in { table: "account", key: { id: 1 } }'
+        : 'is none of a SELECT, { sql, params }, { table, key } and a function: pass one of them',
+    )
+  const [unknown] = Object.keys(rest)
+  if (unknown !== undefined)
+    throw new LockUsageError(`query.${unknown}`, 'is not a field of a statement: pass { sql, params }')
+  if (!Array.isArray(params))
+    throw new LockUsageError('query.params', `${show(params)} is not a list: pass one, as in [7]`)
   return { sql: sql.trim().replace(/;\s*$/, ''), params }
 }
 

@@ -7,7 +7,8 @@ import type { LockName } from './holder-names.ts'
 import type { HolderSet } from './holder-set.ts'
 import type { LimitTerms } from '../limit.ts'
 import { noConnection } from '../open-session.ts'
-import { notAvailable, notInTime, type Asked } from '../refused.ts'
+import type { AskServer } from '../port.ts'
+import { askedOn, notAvailable, notInTime, type Asked } from '../refused.ts'
 import type { SessionRequest } from './options.ts'
 
 /** What somebody wants, and until when. */
@@ -16,6 +17,7 @@ export interface Ask {
   readonly name: LockName
   /** As people call it. */
   readonly label: string
+  readonly server: AskServer
   /** When, on the monotonic clock. */
   readonly began: number
   readonly deadline: Deadline
@@ -53,8 +55,8 @@ export function answerLimit({ deadline, signal }: Ask): LimitTerms {
   return { signal, ms: deadline.remainingMs() + graceMs }
 }
 
-export function askedOf({ label, began, request: { key, mode, wait } }: Ask): Asked {
-  return { label, key, mode, wait, began }
+export function askedOf({ label, began, server, request: { key, mode, wait } }: Ask): Asked {
+  return askedOn({ server }, { label, key, mode, wait, began })
 }
 
 export function busy(ask: Ask): LockNotAvailableError {

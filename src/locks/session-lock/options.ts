@@ -1,4 +1,4 @@
-import { onlyKnown, oneOf } from '../../core/check-field.ts'
+import { checkSignal, onlyKnown, oneOf } from '../../core/check-field.ts'
 import { checkRequest } from '../../core/check-request.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { LockKey } from '../../core/key.ts'
@@ -24,8 +24,7 @@ export function checkAcquire(key: LockKey, options: AcquireOptions): SessionRequ
   const { scope = 'session', signal, ...asked } = options
   onlyKnown(asked, ['mode', 'wait', 'exact'])
   oneOf('scope', scope, ['session'])
-  if (signal !== undefined && !(signal instanceof AbortSignal))
-    throw new LockUsageError('signal', 'is not an AbortSignal')
+  checkSignal(signal)
   const ask = checkRequest('advisory', { ...asked, key, scope })
   if (ask.category !== 'advisory') throw new Error('an advisory request stays one')
   const { mode, wait, exact } = ask.request

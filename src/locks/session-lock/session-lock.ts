@@ -49,7 +49,7 @@ export function createSessionLocks<Tx>(source: SessionLocksPort<Tx>): SessionLoc
   return {
     acquire: async (key, options = {}) => {
       const hold = createHold(`the ${labelOf('lock', key)}`, onEnd)
-      const ask = askOf(key, options, hold)
+      const ask = askOf(key, options, { lose: hold.lose, server: source.port.server })
       ask.signal?.throwIfAborted()
       if (count >= limits.maxLocks) throw tooMany(limits)
       count += 1
@@ -65,13 +65,18 @@ export function createSessionLocks<Tx>(source: SessionLocksPort<Tx>): SessionLoc
   }
 }
 
-function askOf(key: LockKey, options: AcquireOptions, { lose }: Hold): Ask {
+function askOf(
+  key: LockKey,
+  options: AcquireOptions,
+  { lose, server }: Pick<Hold, 'lose'> & Pick<Port<never>, 'server'>,
+): Ask {
   const request = checkAcquire(key, options)
   const { wait } = request
   return {
     request,
     name: lockName(key),
     label: labelOf('lock', key),
+    server,
     began: performance.now(),
     deadline: deadlineIn(typeof wait === 'object' ? wait.timeoutMs : undefined),
     signal: options.signal,

@@ -1,5 +1,5 @@
 import type { BackoffOptions } from '../../core/backoff.ts'
-import { checkDuration, onlyKnown, oneOf } from '../../core/check-field.ts'
+import { checkDuration, checkSignal, onlyKnown, oneOf } from '../../core/check-field.ts'
 import { errorKinds, type ErrorKind } from '../../core/error-kind.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { Isolation } from '../../core/request.ts'
@@ -72,6 +72,7 @@ export function checkTransaction(
   if (attempts !== undefined && (!Number.isSafeInteger(attempts) || attempts < 1)) {
     throw new LockUsageError('attempts', `${String(attempts)} is not a whole number from 1 up`)
   }
+  checkSignal(options.signal)
   if (budgetMs !== undefined) checkDuration('budgetMs', budgetMs)
   if (nested !== undefined) oneOf('nested', nested, ['refuse', 'join'])
   if (access !== undefined) oneOf('access', access, ['read-write', 'read-only'])
