@@ -11,8 +11,9 @@ import { oneAddress, unreachable } from './one-address.ts'
 /** Tries every lock on a server, and says what is wrong with it. */
 export const doctor: Command = {
   name: 'doctor',
-  parameters: '<url>',
-  summary: 'Test each lock on your server and report settings that weaken it',
+  parameters: '[url]',
+  summary:
+    'Test each lock on your server and report settings that weaken it; without an address, on $DATABASE_URL',
   options: {
     json: { type: 'boolean', summary: 'Print the findings as JSON' },
     queue: {
@@ -35,7 +36,7 @@ export const doctor: Command = {
 }
 
 function read(call: Call): { readonly url: string; readonly queues: readonly QueueIndex[] } {
-  const url = oneAddress('doctor', call.positionals)
+  const url = oneAddress('doctor', call)
   return { url, queues: call.texts('queue').map(queueIn) }
 }
 

@@ -12,8 +12,8 @@ import { oneAddress, unreachable } from './one-address.ts'
 /** Shows who holds locks and who waits for them, once or again and again. */
 export const inspect: Command = {
   name: 'inspect',
-  parameters: '<url>',
-  summary: 'Show who holds locks, who waits for whom, and since when',
+  parameters: '[url]',
+  summary: 'Show who holds locks, who waits for whom, and since when; without an address, on $DATABASE_URL',
   options: {
     json: { type: 'boolean', summary: 'Print JSON; with --watch, one line for each refresh' },
     watch: { type: 'boolean', short: 'w', summary: 'Refresh until interrupted' },
@@ -50,7 +50,7 @@ export const inspect: Command = {
 }
 
 function read(call: Call): { readonly url: string; readonly options: InspectOptions } {
-  const url = oneAddress('inspect', call.positionals)
+  const url = oneAddress('inspect', call)
   if (call.number('every') !== undefined && !call.flag('watch'))
     throw new CliUsageError('--every: needs --watch')
   const keys = call.texts('key').flatMap(keysIn)

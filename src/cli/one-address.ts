@@ -1,12 +1,21 @@
 import { classifyError } from '../classify.ts'
 import { ConnectError, describeAddress } from '../connect/open.ts'
 import { LockUsageError } from '../core/errors.ts'
-import { CliUsageError, exitCodes, type Outcome } from './command.ts'
+import { CliUsageError, exitCodes, type Call, type Outcome, type Terminal } from './command.ts'
 
-/** The address that a command is about. */
-export function oneAddress(command: string, [url, ...rest]: readonly string[]): string {
-  if (url === undefined) throw new CliUsageError(`${command}: name the address of a database`)
+/** The address that a command is about: the one that it is given, or that of the environment. */
+export function oneAddress(command: string, { positionals, terminal }: Call): string {
+  const [url, ...rest] = positionals
   if (rest.length > 0) throw new CliUsageError(`${command}: one address at a time`)
+  return url ?? addressOfEnvironment(command, terminal)
+}
+
+/** The address in `DATABASE_URL`, where no shell's history has its password. Says where it leads. */
+export function addressOfEnvironment(command: string, { progress }: Pick<Terminal, 'progress'>): string {
+  const { DATABASE_URL: url = '' } = process.env
+  if (url === '')
+    throw new CliUsageError(`${command}: name the address of a database, or set DATABASE_URL to it`)
+  progress(`${command}: DATABASE_URL is ${describeAddress(url)}\n`)
   return url
 }
 

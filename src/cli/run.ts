@@ -36,7 +36,8 @@ function unknownCommand(name: string | undefined): string {
 
 /** Whoever puts an address in the wrong place is told so without its password. */
 function withoutSecrets(message: string, args: readonly string[]): string {
-  const addresses = args.map((arg) => arg.replace(/^--[^=]*=/, '')).filter((arg) => /:.*@|:\/\//s.test(arg))
+  const given = [...args.map((arg) => arg.replace(/^--[^=]*=/, '')), process.env['DATABASE_URL'] ?? '']
+  const addresses = given.filter((arg) => /:.*@|:\/\//s.test(arg))
   return addresses.reduce((text, address) => {
     const spellings = [address, JSON.stringify(address).slice(1, -1)]
     return spellings.reduce((now, one) => now.replaceAll(one, () => describeAddress(address)), text)

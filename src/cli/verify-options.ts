@@ -39,6 +39,10 @@ export const verifyOptions: Readonly<Record<string, CommandOption>> = {
     type: 'boolean',
     summary: 'Use the database in the address, which must be empty, instead of creating one',
   },
+  env: {
+    type: 'boolean',
+    summary: 'Also verify the server in $DATABASE_URL, which is not used without this option',
+  },
   list: { type: 'boolean', summary: 'List the laws without running them' },
 }
 

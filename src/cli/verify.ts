@@ -6,7 +6,8 @@ import type { Report, SubjectReport } from '../conformance/report.ts'
 import { hasBroken, randomSeed, verifySubject, type VerifyProgress } from '../conformance/verify.ts'
 import { holdfastVersion } from '../conformance/version.ts'
 import { laws } from '../conformance/laws.ts'
-import { CliUsageError, exitCodes, type Command, type Outcome, type Terminal } from './command.ts'
+import { CliUsageError, exitCodes, type Call, type Command, type Outcome, type Terminal } from './command.ts'
+import { addressOfEnvironment } from './one-address.ts'
 import { candidatesFor, type Candidate } from './verify-subjects.ts'
 import { readVerifyOptions, verifyOptions, type ReportOutput, type VerifyRequest } from './verify-options.ts'
 
@@ -21,12 +22,17 @@ export const verify: Command = {
     const request = readVerifyOptions(call)
     const { terminal } = call
     await checkWritable(request.outputs)
-    const { candidates, advice } = await candidatesFor(call.positionals, request.useEmpty, terminal)
+    const { candidates, advice } = await candidatesFor(placesOf(call), request.useEmpty, terminal)
     const report = await verifyAll(candidates, request, terminal)
     const unwritten = await writeReports(report, request.outputs, terminal)
     if (advice !== undefined) terminal.progress(`${advice}\n`)
     return unwritten === '' ? outcomeOf(report, terminal) : { text: unwritten, exitCode: exitCodes.unwritten }
   },
+}
+
+/** Databases are made on a server only where the command line names it: `DATABASE_URL` may be set for something else. */
+function placesOf({ positionals, flag, terminal }: Call): readonly string[] {
+  return flag('env') ? [...positionals, addressOfEnvironment('verify', terminal)] : positionals
 }
 
 async function verifyAll(

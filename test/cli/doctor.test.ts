@@ -135,7 +135,7 @@ describe('holdfast doctor', () => {
   ])('given %s, says so, shows the usage and ends with 2', async (_, args, message) => {
     const { text, exitCode } = await cli(args)
     expect(text).toMatch(message)
-    expect(text).toContain('holdfast doctor <url>')
+    expect(text).toContain('holdfast doctor [url]')
     expect(exitCode).toBe(2)
   })
 

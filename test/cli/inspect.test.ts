@@ -175,7 +175,7 @@ describe('inspect', () => {
   ])('given %s, says so and ends with 2', async (_, args, message) => {
     const { text, exitCode } = await cli(args)
     expect(text).toMatch(message)
-    expect(text).toContain('holdfast inspect <url>')
+    expect(text).toContain('holdfast inspect [url]')
     expect(exitCode).toBe(2)
   })
 

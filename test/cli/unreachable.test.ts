@@ -1,8 +1,10 @@
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 
 import { runCli } from '../../src/cli/run.ts'
 import { describeEngines, startPrivate, startsServers } from '../engines/use.ts'
 import { cli } from './terminal.ts'
+
+afterEach(() => void vi.unstubAllEnvs())
 
 test.each(
   ['doctor', 'inspect'].flatMap((command) =>
@@ -24,6 +26,29 @@ test.each(['postgres://me:hidden@127.0.0.1:99999/app', 'mysql://me:hidden@<host>
     expect(exitCode).toBe(3)
   },
 )
+
+test.each(['doctor', 'inspect', 'verify'])(
+  '%s goes where DATABASE_URL leads, says so, and hides its secret',
+  async (command) => {
+    vi.stubEnv('DATABASE_URL', 'postgres://me:hidden@127.0.0.1:1/app')
+    const args = command === 'verify' ? [command, '--env', '--law', 'R1'] : [command]
+    const { output, progress, exitCode } = await cli(args)
+    expect(output).toContain('postgres://127.0.0.1:1/app: ')
+    expect(progress).toContain(`${command}: DATABASE_URL is postgres://127.0.0.1:1/app\n`)
+    expect(output + progress).not.toContain('hidden')
+    expect(exitCode).toBe(3)
+    vi.stubEnv('DATABASE_URL', '')
+    expect((await cli(args)).text).toContain(
+      `${command}: name the address of a database, or set DATABASE_URL to it\n`,
+    )
+  },
+)
+
+test('verify leaves DATABASE_URL alone unless it is told', async () => {
+  vi.stubEnv('DATABASE_URL', 'postgres://me:hidden@127.0.0.1:1/app')
+  const { text } = await cli(['verify', '--use-empty'])
+  expect(text).toContain('--use-empty: give the address of an empty database')
+})
 
 describeEngines(
   ({ name }) => {
