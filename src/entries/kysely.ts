@@ -1,5 +1,6 @@
 import { traits as sqlite } from '../adapters/better-sqlite3/sessions.ts'
 import type { KyselyInstance } from '../adapters/kysely/connection.ts'
+import { queuesOf, type KyselyQueue } from '../adapters/kysely/queue.ts'
 import { lockPlugin } from '../adapters/kysely/plugin.ts'
 import {
   compileFor,
@@ -19,6 +20,7 @@ import type { Dialect } from '../dialects/dialect.ts'
 import { emitRows, meet, type RowOptionsOf, type SharedLocks } from '../locks.ts'
 import type { OpenTransaction } from '../locks/port.ts'
 import type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
+import { queue } from '../locks/queue/queue.ts'
 import { registry } from '../registry.ts'
 
 export {
@@ -28,12 +30,25 @@ export {
   type TransactionOf,
 } from '../adapters/kysely/sessions.ts'
 export { lockPlugin, type LockPlugin, type LockPluginOptions } from '../adapters/kysely/plugin.ts'
-export { kyselyQueue, type KyselyQueue, type KyselyQueueDefinition } from '../adapters/kysely/queue.ts'
+export type { KyselyQueue, KyselyQueueDefinition } from '../adapters/kysely/queue.ts'
 export type { KyselySelect } from '../adapters/kysely/rows.ts'
 export { withTxRetry, type RowOptionsOf, type WaitOf } from '../locks.ts'
 export { queue } from '../locks/queue/queue.ts'
 export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
 export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
+
+/**
+ * Describes queues in the tables of a schema, whose columns it knows: `const queue = kyselyQueue<Database>()`, and then
+ * `queue({ table: 'job', ... })`. Two calls, because TypeScript cannot be told one type and find out the other.
+ */
+export function kyselyQueue<DB>(...given: readonly []): KyselyQueue<DB> {
+  if (given.length > 0)
+    throw new LockUsageError(
+      'kyselyQueue',
+      'takes nothing: pass the table to what it gives, as in kyselyQueue<Database>()({ table })',
+    )
+  return queuesOf<DB>(queue)
+}
 
 export type KyselyDialectName = 'postgres' | 'mysql' | 'mariadb' | 'sqlite' | 'mssql'
 

@@ -5,10 +5,11 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { sessions as mongodbSessions } from '../../src/adapters/mongodb/sessions.ts'
 import { sessions as pgSessions } from '../../src/adapters/pg/sessions.ts'
 import type { Sessions } from '../../src/core/session.ts'
+import { createLocks } from '../../src/entries/pg.ts'
 import { createClaims } from '../../src/locks/queue/claims.ts'
 import { identify } from '../../src/locks/identify.ts'
 import { until } from '../engines/use.ts'
-import { jobs } from './job-table.ts'
+import { jobs, patientJobs } from './job-table.ts'
 import { describeQueues } from './stage.ts'
 import { dialectOf } from './workshop.ts'
 
@@ -31,6 +32,56 @@ interface Listening {
 
 describe('a worker that has nothing to do', () => {
   afterEach(() => vi.restoreAllMocks())
+
+  describeQueues(
+    (stage) => {
+      test('is woken by an announcement through the same locks', async () => {
+        let pauses = 0
+        // its first pause takes longer than the test may
+        vi.spyOn(Math, 'random').mockImplementation(() => ((pauses += 1), 1000))
+        const patient = patientJobs(30_000)
+        const { work, announce } = stage.shop.claims
+        const stop = new AbortController()
+        const done: number[] = []
+        const working = work(patient, ({ id }) => void done.push(Number(id)), {
+          signal: stop.signal,
+          idleMs: 60_000,
+        })
+        await until(() => pauses > 0, 'a pause')
+        await stage.table.add([{ id: 1 }])
+        await announce(patient)
+        await until(() => done.length === 1, 'a job that is done', 5000)
+        stop.abort()
+        expect(await working).toEqual({ done: 1, failed: 0, lost: 0 })
+      })
+    },
+    { only: ['sqlite', 'duckdb', 'mysql', 'mariadb'] },
+  )
+
+  describeQueues(
+    (stage) => {
+      test('is woken by an announcement when its transaction commits', async () => {
+        const pool = new pg.Pool({ connectionString: stage.engine.server.url, max: 4 })
+        const heard: string[] = []
+        const listener = await pgSessions(pool).listen?.('holdfast.queue.job', () => heard.push('new jobs'))
+        const locks = createLocks(pool)
+        const undone = locks.transaction(async (tx) => {
+          await locks.announce(jobs, { tx })
+          throw new Error('undone')
+        })
+        await expect(undone).rejects.toThrow('undone')
+        await locks.transaction(async (tx) => {
+          await locks.announce(jobs, { tx })
+          await tx.query("SELECT 'before COMMIT'").then(() => heard.push('before COMMIT'))
+        })
+        await until(() => heard.length > 1, 'a message')
+        expect(heard).toEqual(['before COMMIT', 'new jobs'])
+        await listener?.()
+        await pool.end()
+      })
+    },
+    { only: ['postgres'] },
+  )
 
   describeQueues(
     (stage) => {

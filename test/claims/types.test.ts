@@ -1,7 +1,7 @@
 import type { ColumnType, Generated } from 'kysely'
 import { expect, expectTypeOf, test } from 'vitest'
 
-import { kyselyQueue, type KyselyQueueDefinition } from '../../src/adapters/kysely/queue.ts'
+import { kyselyQueue, type KyselyQueueDefinition } from '../../src/entries/kysely.ts'
 import type { Claims } from '../../src/locks/queue/claims.ts'
 import type { Job } from '../../src/locks/queue/job.ts'
 import type { Queue, QueueDefinition } from '../../src/locks/queue/queue-definition.ts'
@@ -59,7 +59,7 @@ test('columns and values that the table does not have do not compile', () => {
 })
 
 test('a queue of a Kysely schema knows its tables, its columns and the rows that are selected', () => {
-  const define = kyselyQueue<Database>(queue)
+  const define = kyselyQueue<Database>()
   const mails = define({
     table: 'app.mail',
     id: 'id',

@@ -2,7 +2,7 @@ import { Kysely, type Transaction } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, expectTypeOf, test } from 'vitest'
 
 import { LockLostError, LockNotAvailableError, LockTimeoutError } from '../../src/core/errors.ts'
-import { createLocks, kyselyQueue, queue, type KyselyLocks } from '../../src/entries/kysely.ts'
+import { createLocks, kyselyQueue, type KyselyLocks } from '../../src/entries/kysely.ts'
 import { describeEngines, until, type EngineContext } from '../engines/use.ts'
 import { dialects, type ServerName } from './kysely-dialects.ts'
 import { caught, gate } from './stage.ts'
@@ -97,7 +97,7 @@ function specs(context: EngineContext): void {
   })
 
   test('jobs are claimed by one only, by a queue that the schema checks', async () => {
-    const jobs = kyselyQueue<Shop>(queue)({
+    const jobs = kyselyQueue<Shop>()({
       table: 'job',
       id: 'id',
       orderBy: 'id',

@@ -19,8 +19,8 @@ export type KyselyQueue<DB> = <T extends keyof DB & string>(
   definition: KyselyQueueDefinition<DB, T>,
 ) => Queue<SelectedRow<DB[T]>>
 
-/** The queues of a schema: `kyselyQueue<Database>(queue)` gives what describes one. */
-export function kyselyQueue<DB>(
+/** What describes the queues of a schema, by what describes any. */
+export function queuesOf<DB>(
   define: <R extends object>(definition: QueueDefinition<NoInfer<R>>) => Queue<R>,
 ): KyselyQueue<DB> {
   return <T extends keyof DB & string>({ table, ...rest }: KyselyQueueDefinition<DB, T>) =>

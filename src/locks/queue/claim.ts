@@ -41,6 +41,8 @@ export interface ClaimPort<Tx> {
   readonly port: Port<Tx>
   /** The open transaction of a `tx`. */
   readonly find: (tx: Tx) => OpenTransaction<Tx>
+  /** What wakes the workers of these locks, by the queue's table. */
+  readonly wakers: Map<string, Set<() => void>>
 }
 
 const maxLimit = 10_000

@@ -1,7 +1,7 @@
 import { checkObject, show } from '../../core/check-field.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { Handler } from './attend.ts'
-import { callQueue } from './claim-call.ts'
+import { announce } from './announce.ts'
 import {
   claim,
   complete,
@@ -53,8 +53,11 @@ export interface Claims<Tx> {
   ) => Promise<WorkReport>
   /** The index that claims need, and whether they read in vain without it. */
   readonly adviseIndexes: (queue: Queue<object>) => Promise<IndexAdvice>
-  /** Wakes workers that pause because the queue was empty, where the engine can: after new jobs were stored. */
-  readonly announce: (queue: Queue<object>) => Promise<void>
+  /**
+   * Wakes workers that pause because the queue was empty: those of these locks, and on some engines those of all
+   * processes. Call it after new jobs were stored; with `tx`, they are woken by the engine when that commits.
+   */
+  readonly announce: (queue: Queue<object>, options?: TxOption<Tx, JobOptions>) => Promise<void>
 }
 
 type TxOption<Tx, Options> = Omit<Options, 'tx'> & { readonly tx?: Tx }
@@ -63,7 +66,7 @@ export function createClaims<Tx>(
   port: Port<Tx>,
   find: (tx: Tx) => OpenTransaction<Tx> = unknownTransaction,
 ): Claims<Tx> {
-  const claims: ClaimPort<Tx> = { port, find }
+  const claims: ClaimPort<Tx> = { port, find, wakers: new Map() }
   return {
     claim: async (queue, options) => (await claim(claims, checked(queue), { options })).jobs,
     complete: async (queue, jobs, options = {}) => {
@@ -81,14 +84,10 @@ export function createClaims<Tx>(
     reclaim: async (queue) => reclaim(claims, checked(queue)),
     work: async (queue, handler, options = {}) => work(claims, { queue: checked(queue), handler, options }),
     adviseIndexes: async (queue) => adviseIndexes(port, checked(queue)),
-    announce: async (queue) =>
-      callQueue(port, {
-        queue: checked(queue),
-        work: async ({ session, dialect }) => {
-          const statement = dialect.claim.announce?.(queue.shape)
-          if (statement !== undefined) await session.run(statement)
-        },
-      }),
+    announce: async (queue, options = {}) => {
+      checkObject('options', options, ['tx'])
+      return announce(claims, checked(queue), options)
+    },
   }
 }
 

@@ -5,6 +5,7 @@ import { checkWork } from '../../core/check-field.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import { untilAborted } from '../abort.ts'
 import { NoConnectionError } from '../open-session.ts'
+import { joinWorkers } from './announce.ts'
 import { attend, type Handler } from './attend.ts'
 import { callQueue, type ClaimVisit } from './claim-call.ts'
 import { claim, reclaim, type ClaimPort, type Taken } from './claim.ts'
@@ -36,6 +37,7 @@ export async function work<Tx, R extends object>(claims: ClaimPort<Tx>, task: Ta
   stopped.addEventListener('abort', idle.wake, { once: true })
   const others = new AbortController()
   const patrol = queue.dead && patrolUntil(others.signal, claims, { queue, options })
+  const leave = joinWorkers(claims, queue, idle.wake)
   const stopListening = await listen(claims, queue, { wake: idle.hear, stopped })
   try {
     while (!stopped.aborted) {
@@ -54,6 +56,7 @@ export async function work<Tx, R extends object>(claims: ClaimPort<Tx>, task: Ta
     return await crew.finish()
   } finally {
     stopped.removeEventListener('abort', idle.wake)
+    leave()
     others.abort()
     await stopListening?.()
     await patrol

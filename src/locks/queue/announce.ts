@@ -1,0 +1,39 @@
+import { callQueue, type ClaimVisit } from './claim-call.ts'
+import { inTransaction, type ClaimPort } from './claim.ts'
+import type { JobOptions } from './job.ts'
+import type { Queue } from './queue-definition.ts'
+import { partOf } from '../transaction/part.ts'
+import { textOfTable } from './warn.ts'
+
+/** Tells of new jobs: everybody where the engine can, the workers of these locks anyway. */
+export async function announce<Tx>(
+  claims: ClaimPort<Tx>,
+  queue: Queue<object>,
+  { tx }: JobOptions,
+): Promise<void> {
+  const send = async ({ session, dialect }: ClaimVisit): Promise<void> => {
+    const statement = dialect.claim.announce?.(queue.shape)
+    if (statement !== undefined) await session.run(statement)
+  }
+  if (tx !== undefined) {
+    const open = claims.find(tx as Tx)
+    return partOf(open, () => inTransaction(open, send))
+  }
+  await callQueue(claims.port, { queue, work: send })
+  for (const wake of claims.wakers.get(textOfTable(queue.shape.table)) ?? []) wake()
+}
+
+/** Lets a worker be woken by those who share its locks. Gives what ends that. */
+export function joinWorkers(
+  { wakers }: Pick<ClaimPort<never>, 'wakers'>,
+  { shape }: Queue<object>,
+  wake: () => void,
+): () => void {
+  const table = textOfTable(shape.table)
+  const workers = wakers.get(table) ?? new Set()
+  wakers.set(table, workers.add(wake))
+  return () => {
+    workers.delete(wake)
+    if (workers.size === 0) wakers.delete(table)
+  }
+}
