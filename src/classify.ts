@@ -3,6 +3,7 @@ import { classifyAmong, classifyFor } from './core/classify.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import { registry, type DialectName } from './registry.ts'
 
+/** What is known about where an error comes from. */
 export interface ClassifyOptions {
   /**
    * The dialect whose connection gave the error: less evidence is enough to know the error then.

@@ -46,6 +46,7 @@ export {
   type SettingChange,
   type Waiting,
 } from './core/plan.ts'
+export type { BackoffOptions } from './core/backoff.ts'
 export type { Receipt } from './core/receipt.ts'
 export type {
   AdvisoryRequest,

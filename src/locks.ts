@@ -26,6 +26,7 @@ import { findDialect, type DialectName, type Registry } from './registry.ts'
 
 /** What `createLocks` may be told of the server. What is left out is asked of the server once. */
 export interface LocksOptions<D extends DialectName> {
+  /** The database, by its name or as a dialect of your own. @default asked of the server once */
   readonly dialect?: D | Dialect
   /** As the server spells it. */
   readonly version?: string
@@ -45,19 +46,51 @@ export type RowOptionsOf<D extends DialectName> = Omit<RowOptions, 'wait'> & {
 /** What locks are on every database and through every driver alike. */
 export interface SharedLocks<Tx> extends NamedLocks<Tx>, OptimisticWrites<Tx>, Claims<Tx> {
   /**
-   * Runs `work` in a transaction, and again from the start when it lost against another transaction.
+   * Runs `work` in a transaction, and runs the whole transaction again after a deadlock or a serialization failure.
    *
    * Rejects with what `work` threw; with {@link RetryableTransactionError} when every attempt was lost; with
    * {@link CommitOutcomeUnknownError} when the connection broke at COMMIT and nobody can tell whether it is stored.
+   *
+   * @example
+   * const balance = await locks.transaction(
+   *   async (tx) => {
+   *     const [account] = await locks.rows<{ balance: number }>(tx, { table: 'account', key: { id: 1 } })
+   *     return account?.balance
+   *   },
+   *   { attempts: 5, lockTimeoutMs: 2000 },
+   * )
+   * balance // => 100
    */
   readonly transaction: <T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions) => Promise<T>
+  /**
+   * Runs `work` only if no transaction with this key was ever committed: for messages that may arrive twice.
+   *
+   * The mark is stored in the same transaction as the work, so both are stored or neither.
+   *
+   * @example
+   * const pay = () =>
+   *   locks.transaction((tx) => locks.once(tx, ['payment', 42], async () => 'paid'))
+   * await pay() // => { isFirst: true, value: 'paid' }
+   * await pay() // => { isFirst: false }
+   */
   readonly once: Once<Tx>
+  /** Locks rows and names in one order that every caller shares, so that two callers cannot deadlock on them. */
   readonly inOrder: InOrder<Tx>
-  /** Who holds and who waits on the server now, in one shape for every database. */
+  /**
+   * Who holds and who waits on the server now, in one shape for every database.
+   *
+   * @example
+   * const { sessions } = await locks.inspect()
+   * sessions.filter(({ state }) => state === 'waiting') // => []
+   */
   readonly inspect: (options?: InspectOptions) => Promise<Inspection>
   /**
-   * What this server, reached through this pool, really does: tries each lock on two connections, within seconds, and
-   * says what is wrong with its settings. Leaves nothing behind.
+   * Tests each lock on this server through this pool, with two connections, and reports settings that weaken it. Takes
+   * seconds, and leaves nothing behind.
+   *
+   * @example
+   * const { capabilities } = await locks.attest()
+   * capabilities.filter(({ observed }) => observed === 'broken') // => []
    */
   readonly attest: (options?: AttestOptions) => Promise<Attestation>
 }
@@ -65,9 +98,16 @@ export interface SharedLocks<Tx> extends NamedLocks<Tx>, OptimisticWrites<Tx>, C
 /** Locks on one database. `Tx` is what the driver or query library calls a transaction. */
 export interface Locks<Tx, D extends DialectName = DialectName> extends SharedLocks<Tx> {
   /**
-   * Locks rows until the transaction ends, and gives them as they are once they are locked.
+   * Locks rows until the transaction ends, and returns them as they are once they are locked.
    *
-   * Rejects with {@link LockNotAvailableError} or {@link LockTimeoutError} when another holds them, as asked.
+   * Rejects with {@link LockNotAvailableError} (`wait: 'nowait'`) or {@link LockTimeoutError} when somebody else holds
+   * them. Rows that do not exist are not locked, unless you ask for `protectAbsence`.
+   *
+   * @example
+   * await locks.transaction(async (tx) => {
+   *   const [book] = await locks.rows<{ n: number }>(tx, { table: 'stock', key: { item: 'book' } })
+   *   book?.n // => 1
+   * })
    */
   readonly rows: <R extends object = Row>(
     tx: Tx,
@@ -76,7 +116,12 @@ export interface Locks<Tx, D extends DialectName = DialectName> extends SharedLo
   ) => Promise<LockedRows<R>>
 }
 
-/** The same as `locks.transaction`, as a function. */
+/**
+ * Runs `work` in a transaction, and again after a deadlock or a serialization failure: `locks.transaction` as a function.
+ *
+ * @example
+ * await withTxRetry(locks, async () => 'stored', { attempts: 3 }) // => 'stored'
+ */
 export function withTxRetry<Tx, T>(
   locks: Pick<Locks<Tx>, 'transaction'>,
   work: (tx: Tx) => Promise<T>,

@@ -8,6 +8,7 @@ import { postgres } from './dialects/postgres/index.ts'
 import { sqlite } from './dialects/sqlite/index.ts'
 import { LockUsageError } from './core/errors.ts'
 
+/** The dialects that come with Holdfast, by their names. */
 export interface Registry {
   readonly postgres: typeof postgres
   readonly mysql: typeof mysql
@@ -21,6 +22,7 @@ export interface Registry {
 /** The one list of dialects. */
 export const registry: Registry = { postgres, mysql, mariadb, sqlite, duckdb, mssql, mongodb }
 
+/** The names of the dialects that come with Holdfast. */
 export type DialectName = keyof Registry
 
 /** A dialect of ours by name, or one of your own as it is. */

@@ -8,8 +8,10 @@ import { categories, type Category } from '../core/category.ts'
  */
 export const features: readonly Feature[] = [...categories, 'advisory-session', 'lease', 'claim', 'retry']
 
+/** A group of laws: what a law is about. */
 export type Feature = Category | 'advisory-session' | 'lease' | 'claim' | 'retry'
 
+/** Whether a word is the name of a {@link Feature}. */
 export function isFeature(value: unknown): value is Feature {
   return features.some((feature) => feature === value)
 }

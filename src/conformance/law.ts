@@ -38,6 +38,7 @@ export interface TrialLaw extends AnyLaw {
   readonly trial: (stage: Stage) => Promise<void>
 }
 
+/** A promise, and how it is tried. */
 export type Law = ScheduleLaw | InterleavedLaw | TrialLaw
 
 /** A law of yours or ours, checked. */

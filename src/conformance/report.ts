@@ -34,6 +34,7 @@ export interface SubjectReport {
  */
 export type Verdict = 'holds' | 'broken' | 'refused' | 'not-promised'
 
+/** What became of one law on one subject. */
 export interface LawResult {
   readonly id: string
   readonly says: string
@@ -62,6 +63,7 @@ export interface TraceEvent {
   readonly detail?: string
 }
 
+/** How many laws of one feature held on one subject. */
 export interface MatrixCell {
   readonly feature: Feature
   /** The support that the dialect declares, unless a law or the server says otherwise. */

@@ -14,6 +14,7 @@ import { openStage, type Stage } from './stage.ts'
 import type { Sabotage } from './subject.ts'
 import { describeValue } from './trace.ts'
 
+/** How one law is run. */
 export interface LawRun {
   /** @default 1 */
   readonly seed?: number

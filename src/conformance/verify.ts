@@ -8,18 +8,21 @@ import type { Sabotage, Subject } from './subject.ts'
 import { describeValue } from './trace.ts'
 import { holdfastVersion } from './version.ts'
 
+/** Which laws are run, and how. */
 export interface VerifyOptions {
-  /** @default all of Holdfast's */
+  /** The laws to run. @default all of Holdfast's */
   readonly laws?: readonly Law[]
   /** How often each law is run. @default 1 */
   readonly repeat?: number
-  /** @default chosen anew each time; it is in the report */
+  /** Makes the random orders of steps the same again. @default chosen anew each time; it is in the report */
   readonly seed?: number
   /** A law that has not ended by then is broken. @default 30_000 */
   readonly timeoutMs?: number
   /** Stop at the first law that is broken. @default false */
   readonly bail?: boolean
+  /** Stops the run; the call rejects with the reason of the signal. */
   readonly signal?: AbortSignal
+  /** Told before each law, and after the last. */
   readonly onProgress?: (progress: VerifyProgress) => void
   /** Makes the clients worse than they are: to see that the laws notice. */
   readonly sabotage?: Sabotage

@@ -10,6 +10,7 @@ import { destinationOf, openUrl, type Destination } from './open.ts'
 import { openOwn, type OpenLocks, type OwnPlace } from './own-locks.ts'
 import { reach } from './reach.ts'
 
+/** How a database for the laws is made and reached. */
 export interface ScratchOptions {
   /**
    * The address leads into an empty database that may be used, for users who may not make one. It is refused when

@@ -1,5 +1,6 @@
 import { LockUsageError } from './errors.ts'
 
+/** How long the pauses between attempts are: random, up to a ceiling that rises with each attempt. */
 export interface BackoffOptions {
   /** The longest pause before the first retry. @default 10 */
   readonly baseMs?: number

@@ -13,6 +13,7 @@ export const categories = [
   'table',
 ] as const
 
+/** The name of a kind of lock: see {@link categories}. */
 export type Category = (typeof categories)[number]
 
 /** What each category promises, in one line: the words that errors, docs and the command line share. */
@@ -26,6 +27,7 @@ export const categoryMeaning: Readonly<Record<Category, string>> = {
   table: 'a whole table that no other transaction may change until this one ends',
 }
 
+/** Whether a word is the name of a {@link Category}. */
 export function isCategory(value: unknown): value is Category {
   return categories.some((category) => category === value)
 }

@@ -33,6 +33,7 @@ interface CheckedAny {
   readonly mode: LockMode
 }
 
+/** A {@link RowRequest} with every field filled in. */
 export interface CheckedRow extends CheckedAny {
   readonly strength: Strength
   readonly wait: Wait
@@ -41,6 +42,7 @@ export interface CheckedRow extends CheckedAny {
   readonly protectAbsence: boolean
 }
 
+/** An {@link AdvisoryRequest} with every field filled in. */
 export interface CheckedAdvisory extends CheckedAny {
   readonly key: LockKey
   readonly scope: 'transaction' | 'session'
@@ -48,6 +50,7 @@ export interface CheckedAdvisory extends CheckedAny {
   readonly lease: LeaseTerms | undefined
 }
 
+/** A {@link TableRequest} with every field filled in. */
 export interface CheckedTable extends CheckedAny {
   readonly table: TableName
   readonly wait: Exclude<Wait, 'skip'>

@@ -14,13 +14,16 @@ export const errorKinds = [
   'other',
 ] as const
 
+/** What an error means, whichever database it comes from. */
 export type ErrorKind = (typeof errorKinds)[number]
 
 /** The kinds that end well when the whole transaction is run again. */
 export const retryableKinds = ['deadlock', 'serialization', 'write-conflict', 'busy'] as const
 
+/** The kinds of error after which the whole transaction can be run again. */
 export type RetryableKind = (typeof retryableKinds)[number]
 
+/** Whether the whole transaction can be run again after an error of this kind. */
 export function isRetryable(kind: ErrorKind): kind is RetryableKind {
   return retryableKinds.some((retryable) => retryable === kind)
 }

@@ -4,6 +4,7 @@ import type { LockKey } from './lock-key.ts'
 import type { LockMode, TableName } from './request.ts'
 import type { Unsupported } from './support.ts'
 
+/** The `code` of a {@link LockError}: one for each class. */
 export type LockErrorCode =
   | RetryableCode
   | 'LOCK_TIMEOUT'

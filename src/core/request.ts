@@ -2,11 +2,13 @@ import type { Category } from './category.ts'
 import type { LockKey } from './lock-key.ts'
 import type { Value } from './statement.ts'
 
+/** `exclusive` excludes everybody else, `shared` only those who want `exclusive`. */
 export type LockMode = 'exclusive' | 'shared'
 
 /** What to do when somebody else holds the lock. */
 export type Wait = 'block' | 'nowait' | 'skip' | { readonly timeoutMs: number }
 
+/** A transaction's isolation level. A database that does not have it refuses it. */
 export type Isolation =
   | 'read uncommitted'
   | 'read committed'
@@ -30,7 +32,9 @@ export type TableName = string | readonly string[]
 
 /** Rows named by their columns: each column equals its value, or one of its values. */
 export interface Target {
+  /** The table of the rows. */
   readonly table: TableName
+  /** The columns that name the rows, such as `{ id: 1 }` or `{ id: [1, 2] }`. */
   readonly key: Readonly<Record<string, Value | readonly Value[]>>
 }
 
@@ -41,12 +45,13 @@ interface AnyRequest {
   readonly isolation?: Isolation
 }
 
+/** A request for a lock on rows. */
 export interface RowRequest extends AnyRequest {
-  /** @default the category's own mode, otherwise `exclusive` */
+  /** Whether others may hold it too, in shared mode. @default the category's own mode, otherwise `exclusive` */
   readonly mode?: LockMode
-  /** @default `update` when exclusive, `share` when shared */
+  /** How much of each row is locked. @default `update` when exclusive, `share` when shared */
   readonly strength?: Strength
-  /** @default the category's own way to wait, otherwise `block` */
+  /** What to do while somebody else holds a row. @default the category's own way to wait, otherwise `block` */
   readonly wait?: Wait
   /** The tables of a join whose rows are locked, by the name the query gives them. @default all */
   readonly of?: readonly string[]
@@ -56,6 +61,7 @@ export interface RowRequest extends AnyRequest {
   readonly protectAbsence?: boolean
 }
 
+/** A request for a lock on a name. */
 export interface AdvisoryRequest extends AnyRequest {
   readonly key: LockKey
   /** @default 'exclusive' */
@@ -68,12 +74,14 @@ export interface AdvisoryRequest extends AnyRequest {
   readonly lease?: LeaseTerms
 }
 
+/** Who holds a lease, and for how long. */
 export interface LeaseTerms {
   /** Unique for each acquisition. */
   readonly owner: string
   readonly ttlMs: number
 }
 
+/** A request for a lock on a table. */
 export interface TableRequest extends AnyRequest {
   readonly table: TableName
   /** @default 'exclusive' */
@@ -95,4 +103,5 @@ export interface Requests {
   readonly table: TableRequest
 }
 
+/** The request that a category takes. */
 export type RequestOf<C extends Category> = Requests[C]

@@ -3,7 +3,9 @@ export type Value = string | number | bigint | boolean | null | Date | Uint8Arra
 
 /** One SQL statement. Values are in `params`, in the order of the dialect's own placeholders. */
 export interface SqlStatement {
+  /** The text, with the placeholders of the database. */
   readonly sql: string
+  /** The values of its placeholders, in their order. */
   readonly params: readonly Value[]
   /** How to read the one answer of a statement that reports success as a value, not as an error. */
   readonly answers?: Answers
@@ -16,12 +18,15 @@ export interface SqlStatement {
 
 /** One command of a document database, ready for the driver's `command()`. */
 export interface DocumentCommand {
+  /** The command as the driver sends it. */
   readonly command: Readonly<Record<string, unknown>>
   /** For what only another database answers. @default that of the connection */
   readonly database?: string
+  /** How its result is read, where it says whether a lock was granted. */
   readonly answers?: Answers
 }
 
+/** What is sent to a database. */
 export type Statement = SqlStatement | DocumentCommand
 
 /** What a database says when asked for a lock and it answers with a value. */
@@ -29,13 +34,16 @@ export type Answer = 'granted' | 'released' | 'busy' | 'not-held' | 'deadlock' |
 
 /** Where the answer stands in the result, and what each value means: the value as text, `none` for no row, `*` for any other. */
 export interface Answers {
+  /** The column of the result that holds the answer. */
   readonly column: string
+  /** What each value of that column means. */
   readonly meaning: Readonly<Record<string, Answer>>
 }
 
 /** A result row, whatever the driver calls it. */
 export type Row = Readonly<Record<string, unknown>>
 
+/** Whether a statement is SQL and not a document command. */
 export function isSql(statement: Statement): statement is SqlStatement {
   return 'sql' in statement
 }

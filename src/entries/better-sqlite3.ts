@@ -14,6 +14,12 @@ export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
  *
  * A function opens a handle for each transaction; a handle is shared by one transaction after another, and by whatever
  * the application runs on it meanwhile, so prefer the function.
+ *
+ * @example
+ * import Database from 'better-sqlite3'
+ *
+ * const locks = createLocks(() => new Database(process.env.DATABASE_URL ?? 'app.db'))
+ * await locks.withLock('greeting', async (tx) => tx.prepare("SELECT 'hello' AS word").all()) // => [{ word: 'hello' }]
  */
 export function createLocks<Database extends SqliteDatabase>(
   source: Database | (() => Database),

@@ -19,6 +19,7 @@ export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
 export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
 export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
 
+/** The databases that are reached through Drizzle. */
 export type DrizzleDialectName = 'postgres' | 'mysql' | 'mariadb' | 'sqlite'
 
 /** The databases that a driver below Drizzle reaches. */
@@ -49,6 +50,7 @@ export interface DrizzleLocks<Tx, D extends DrizzleDialectName> extends SharedLo
   }
 }
 
+/** What `createLocks` may be told of the server and of the driver. */
 export interface DrizzleLocksOptions<D extends DrizzleDialectName>
   extends LocksOptions<D>, DrizzleSessionOptions {}
 

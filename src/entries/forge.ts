@@ -24,6 +24,7 @@ export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
 export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
 export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
 
+/** The databases that are reached through such a client. */
 export type ForgeDialectName = 'postgres' | 'mysql' | 'mariadb' | 'sqlite'
 
 /** The client quotes values itself. */
@@ -36,6 +37,7 @@ const below: Readonly<Record<ForgeDialectName, ForgeTraits>> = {
   sqlite: oneFile(sqlite),
 }
 
+/** What `createLocks` has to be told of the server, and the limits of the client. */
 export interface ForgeLocksOptions<D extends ForgeDialectName> extends ForgeLimits {
   /** The client does not tell which database it speaks to. */
   readonly dialect: D

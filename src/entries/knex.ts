@@ -15,6 +15,7 @@ export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
 export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
 export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
 
+/** The databases that are reached through Knex. */
 export type KnexDialectName = 'postgres' | 'mysql' | 'mariadb' | 'sqlite'
 
 /** Knex's own transaction of an instance. */
@@ -41,6 +42,7 @@ export interface KnexLocks<Tx, D extends KnexDialectName> extends SharedLocks<Tx
   }
 }
 
+/** What `createLocks` may be told of the server and of the driver. */
 export interface KnexLocksOptions<D extends KnexDialectName> extends LocksOptions<D>, KnexSessionOptions {}
 
 /** The databases that a driver below Knex reaches. */

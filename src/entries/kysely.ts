@@ -50,6 +50,7 @@ export function kyselyQueue<DB>(...given: readonly []): KyselyQueue<DB> {
   return queuesOf<DB>(queue)
 }
 
+/** The databases that are reached through Kysely. */
 export type KyselyDialectName = 'postgres' | 'mysql' | 'mariadb' | 'sqlite' | 'mssql'
 
 /** The drivers that Kysely's own dialects sit on. */
@@ -77,6 +78,7 @@ function withoutSettings(dialect: Dialect): Dialect {
   }
 }
 
+/** What `createLocks` has to be told of the server. */
 export interface KyselyLocksOptions<D extends KyselyDialectName> {
   /** Kysely does not tell which database it speaks to, and MySQL and MariaDB share one of its dialects. */
   readonly dialect: D
@@ -90,6 +92,7 @@ export interface KyselyLocks<Trx, D extends KyselyDialectName> extends SharedLoc
   readonly rows: <O>(tx: Trx, query: KyselySelect<O>, options?: RowOptionsOf<D>) => Promise<LockedRows<O>>
 }
 
+/** Locks on the database that a Kysely instance reaches. The work receives Kysely's own transaction. */
 export function createLocks<Db extends KyselyInstance, D extends KyselyDialectName>(
   db: Db,
   options: KyselyLocksOptions<D>,

@@ -50,6 +50,7 @@ export interface MikroOrmLocks<Em> extends SharedLocks<Em> {
   }
 }
 
+/** What `createLocks` may be told of the server and of the driver. */
 export interface MikroOrmLocksOptions extends LocksOptions<'postgres'>, MikroOrmSessionOptions {}
 
 /** Locks on the PostgreSQL server that MikroORM reaches. */

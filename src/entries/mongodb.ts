@@ -27,6 +27,7 @@ export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
 export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
 export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
 
+/** What `createLocks` may be told of the server, and which database it uses. */
 export interface MongodbLocksOptions extends LocksOptions<'mongodb'>, MongodbSessionOptions {}
 
 /** Locks on MongoDB, where rows are documents, and a filter can name them too. */

@@ -19,6 +19,7 @@ export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
 export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
 export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
 
+/** What `createLocks` may be told of the server, and of how it is spoken to. */
 export interface MssqlLocksOptions extends LocksOptions<'mssql'>, MssqlSessionOptions {}
 
 /** Locks on the SQL Server that a connected `mssql` pool reaches. The work receives the driver's `Transaction`. */

@@ -20,7 +20,16 @@ export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
 /** What `createLocks` may be told of the server, and of how it is to be spoken to. */
 export interface PgLocksOptions extends LocksOptions<'postgres'>, PgSessionOptions {}
 
-/** Locks on the PostgreSQL server that a `pg` pool reaches. The work receives one of the pool's clients. */
+/**
+ * Locks on the PostgreSQL server that a `pg` pool reaches. The work receives one of the pool's clients.
+ *
+ * @example
+ * import pg from 'pg'
+ *
+ * const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL })
+ * const locks = createLocks(pool)
+ * await locks.withLock('greeting', async (tx) => (await tx.query("SELECT 'hello' AS word")).rows) // => [{ word: 'hello' }]
+ */
 export function createLocks<Client extends PgClient>(
   pool: PgPool<Client>,
   options?: PgLocksOptions,

@@ -25,6 +25,7 @@ export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
 export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
 export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
 
+/** The databases that are reached through Prisma. */
 export type PrismaDialectName = 'postgres' | 'mysql' | 'mariadb' | 'sqlite'
 
 /** The databases that the driver adapters reach. */
@@ -85,6 +86,7 @@ export interface PrismaLocks<Tx, D extends PrismaDialectName> extends SharedLock
   }
 }
 
+/** What `createLocks` may be told of the server. */
 export interface PrismaLocksOptions<D extends PrismaDialectName> extends LocksOptions<D>, PgSessionOptions {}
 
 /** Locks on the database that a Prisma client reaches through the driver adapter `held.adapter`. */

@@ -22,6 +22,7 @@ export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
 export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
 export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
 
+/** The databases that are reached through Sequelize. */
 export type SequelizeDialectName = 'postgres' | 'mysql' | 'mariadb'
 
 /** Sequelize's own transaction. */
@@ -50,6 +51,7 @@ export interface SequelizeLocks<Tx, D extends SequelizeDialectName> extends Shar
   }
 }
 
+/** What `createLocks` may be told of the server and of the driver. */
 export interface SequelizeLocksOptions<D extends SequelizeDialectName>
   extends LocksOptions<D>, SequelizeSessionOptions {}
 

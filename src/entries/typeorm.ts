@@ -17,6 +17,7 @@ export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
 export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
 export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
 
+/** The databases that are reached through TypeORM. */
 export type TypeormDialectName = 'postgres' | 'mysql' | 'mariadb' | 'sqlite'
 
 /** What is used of a `SelectQueryBuilder` that gives entities of type `R`. */
@@ -34,6 +35,7 @@ export interface TypeormLocks<Tx, D extends TypeormDialectName> extends SharedLo
   }
 }
 
+/** What `createLocks` may be told of the server and of the driver. */
 export interface TypeormLocksOptions<D extends TypeormDialectName>
   extends LocksOptions<D>, TypeormSessionOptions {}
 

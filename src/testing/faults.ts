@@ -22,6 +22,7 @@ const faultNames = [
  */
 export type TestFault = (typeof faultNames)[number]
 
+/** When a fault strikes, and how often. */
 export interface FailOptions {
   /** How often. @default 1 */
   readonly times?: number

@@ -51,6 +51,7 @@ export interface TestLocks<Tx extends object = TestTransaction> extends Locks<Tx
   readonly testing: Testing
 }
 
+/** What the work of a test receives. */
 export interface TestLocksOptions<Tx extends object> {
   /** Makes what work receives as `tx`, such as your own fake of a client: a new object for each transaction. */
   readonly tx?: () => Tx

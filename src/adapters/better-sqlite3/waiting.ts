@@ -4,6 +4,7 @@ export interface PreparingDatabase {
   exec(sql: string): unknown
 }
 
+/** What is used of a prepared statement of `better-sqlite3`. */
 export interface SqliteStatement {
   readonly reader: boolean
   all(...params: unknown[]): unknown[]

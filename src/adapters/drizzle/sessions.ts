@@ -21,6 +21,7 @@ export type TransactionOf<Db extends DrizzleDatabase> = Db extends {
   ? Tx & object
   : never
 
+/** What is taken from Drizzle or its driver by choice. */
 export interface DrizzleSessionOptions extends PgSessionOptions {
   /** SQLite: opens the handle of one transaction. @default Drizzle's own handle, for one transaction after another */
   readonly open?: () => SqliteDatabase

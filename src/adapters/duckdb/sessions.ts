@@ -18,6 +18,7 @@ export interface DuckdbInstance<Connection = DuckdbConnection> {
   connect(): Promise<Connection>
 }
 
+/** What is used of a `DuckDBConnection`. */
 export interface DuckdbConnection {
   runAndReadAll(sql: string): Promise<DuckdbResult>
   prepare(sql: string): Promise<DuckdbStatement>
@@ -25,6 +26,7 @@ export interface DuckdbConnection {
   disconnectSync(): void
 }
 
+/** What is used of a prepared statement of DuckDB. */
 export interface DuckdbStatement {
   bindValue(index: number, value: string | number | bigint | boolean | null): void
   bindBigInt(index: number, value: bigint): void
@@ -33,6 +35,7 @@ export interface DuckdbStatement {
   destroySync(): void
 }
 
+/** What is used of a result of DuckDB. */
 export interface DuckdbResult {
   readonly returnType: number
   getRowObjectsJS(): readonly Row[]

@@ -10,6 +10,7 @@ import { sessions as pgSessions, type PgSessionOptions } from '../pg/sessions.ts
 import { unknownKnex } from './known.ts'
 import { endTransaction, transactionOn, type KnexInstance } from './transaction.ts'
 
+/** How PostgreSQL is spoken to through it. */
 export type KnexSessionOptions = PgSessionOptions
 
 /** What is used of a client of Knex's, one of which each instance has. */

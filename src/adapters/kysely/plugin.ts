@@ -8,6 +8,7 @@ import { changeSelects, outermost, type Place } from './places.ts'
 import { checkShape, isWithQuery, lockedSources, namesOf } from './shape.ts'
 import { sourcesOf, writeBehind, type Source } from './sources.ts'
 
+/** What the plugin is told of the server. */
 export interface LockPluginOptions {
   /** The plan for a lock on the rows of a query. Throws where the server cannot give the lock. */
   readonly planFor: (request: RowRequest & { readonly mode: LockMode }) => Plan

@@ -17,6 +17,7 @@ export interface MariadbPool<Connection = MariadbConnection> {
   getConnection(): Promise<Connection>
 }
 
+/** What is used of a connection of `mariadb`. */
 export interface MariadbConnection extends LossEvents {
   readonly threadId: number | null
   query(query: string | MariadbQuery): Promise<unknown>

@@ -9,6 +9,7 @@ import { contextOn, type QueryingClient } from './context.ts'
 import { unknownMikroOrm } from './known.ts'
 import { keptInside, type Manager } from './manager.ts'
 
+/** How PostgreSQL is spoken to through it. */
 export type MikroOrmSessionOptions = PgSessionOptions
 
 /** What is used of a `MikroORM`. */

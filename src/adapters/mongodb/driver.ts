@@ -13,11 +13,13 @@ export interface MongodbTransaction<S, D> {
   readonly db: D
 }
 
+/** What is used of a `Db` of `mongodb`. */
 export interface MongodbDatabase<S> extends ListeningDatabase {
   command(command: Row, options?: { session: S }): Promise<Row>
   runCursorCommand(command: Row, options: { session: S }): { toArray(): Promise<readonly Row[]> }
 }
 
+/** What is used of a `ClientSession` of `mongodb`. */
 export interface MongodbSession {
   readonly id?: unknown
   /** Dirty once the driver has lost a connection under an operation of the session. */

@@ -7,8 +7,9 @@ import { trustIn } from './trust.ts'
 
 export type { MongodbClient, MongodbDatabase, MongodbSession, MongodbTransaction } from './driver.ts'
 
+/** Where the locks keep what they store. */
 export interface MongodbSessionOptions {
-  /** @default the one that the client's URL names */
+  /** The database that holds the collections and the locks. @default the one that the client's URL names */
   readonly database?: string
 }
 

@@ -23,6 +23,7 @@ export interface MssqlResult {
   readonly recordset?: readonly Row[]
 }
 
+/** What is used of a `Transaction` of `mssql`. */
 export interface MssqlTransaction {
   begin(isolationLevel?: number): Promise<unknown>
   commit(): Promise<void>

@@ -20,6 +20,7 @@ import { sendInTurn, undoneOnError, withoutMode, withoutReadOnly } from '../tran
 
 export type { MssqlPool, MssqlTransaction } from './connection.ts'
 
+/** How SQL Server is spoken to. */
 export interface MssqlSessionOptions {
   /**
    * After how long the driver gives a statement up. Its own default of 15 s would cut a longer wait for a lock, whose

@@ -26,6 +26,7 @@ export interface Command {
   emit(event: 'error', error: Error): unknown
 }
 
+/** A statement as `mysql2` takes it. */
 export interface Mysql2Query {
   sql: string
   values?: unknown[]

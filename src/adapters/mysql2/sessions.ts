@@ -21,6 +21,7 @@ export interface Mysql2Pool<Connection = Mysql2Connection> {
   getConnection(): Promise<Connection>
 }
 
+/** What is used of a connection of `mysql2/promise`. */
 export interface Mysql2Connection extends LossEvents {
   readonly threadId: number
   readonly connection?: object

@@ -10,6 +10,7 @@ export interface NodeSqliteDatabase {
   close(): unknown
 }
 
+/** What is used of a `StatementSync` of `node:sqlite`. */
 export interface NodeSqliteStatement {
   all(...params: never[]): unknown[]
   run(...params: never[]): unknown

@@ -22,6 +22,7 @@ export interface PgPool<Client = PgClient> extends IdleErrors {
   connect(callback: (error: Error | undefined, client: Client | undefined, done: () => void) => void): void
 }
 
+/** What is used of a client of a `pg` pool. */
 export interface PgClient extends CancelTarget, ListeningClient {
   /** Where `pg` tells of every message of the server; absent in its native client. */
   readonly connection?: PgMessages
@@ -38,6 +39,7 @@ export interface PgQuery {
   values: unknown[]
 }
 
+/** What is used of a result of `pg`. */
 export interface PgResult {
   readonly command: string
   readonly rows: readonly Row[]

@@ -46,7 +46,9 @@ interface Reserved {
 
 /** How a statement is sent that is not a template. */
 export interface UnsafeOptions {
+  /** Whether it is sent as text alone, without parameters. */
   readonly simple?: boolean
+  /** Whether the statement is prepared. */
   readonly prepare?: boolean
   /** Handed the connection when the query is written to it; gives whether more may be. */
   readonly onexecute?: (connection: PostgresJsConnection) => boolean
@@ -62,12 +64,17 @@ export interface PostgresJsSql {
 
 /** What is used of its options, as postgres.js has read them. */
 export interface PostgresJsOptions {
+  /** How many connections the pool opens at most. */
   readonly max: number
+  /** The server's host names, one for each port. */
   readonly host: readonly string[] | string
+  /** The ports, one for each host. */
   readonly port: readonly number[] | number
+  /** The socket, where the server is reached through one. */
   readonly path?: string | boolean | undefined
   /** By the number of a type. */
   readonly parsers?: Readonly<Record<number, ((text: string) => unknown) | undefined>>
+  /** How postgres.js renames columns and changes values. */
   readonly transform: {
     readonly column: { readonly from?: unknown }
     readonly value: { readonly from?: unknown }

@@ -20,6 +20,7 @@ import { refuseDropped, type Spoken } from './lock-words.ts'
 import { withSavepoints } from './nested.ts'
 import { dresserOf, runHooks, undress } from './transaction.ts'
 
+/** How PostgreSQL is spoken to through it. */
 export type SequelizeSessionOptions = PgSessionOptions
 
 /** By the package beneath. */

@@ -10,6 +10,7 @@ import { viewOf } from '../transaction-view.ts'
 import { unknownTypeorm } from './known.ts'
 import { dresserOf, type TypeormSource } from './transaction.ts'
 
+/** How the driver below TypeORM is used. */
 export interface TypeormSessionOptions extends PgSessionOptions {
   /** SQLite: opens the handle of one transaction. @default TypeORM's own handle, for one transaction after another */
   readonly open?: () => SqliteDatabase

@@ -6,6 +6,7 @@ import { markdown } from './markdown.ts'
 import { terminal } from './terminal.ts'
 import type { Screen } from './text-table.ts'
 
+/** The formats that a {@link Report} can be written in. */
 export type ReporterName = 'terminal' | 'json' | 'junit' | 'markdown' | 'html'
 
 /** A report as text. Only what is for a screen looks at the screen. */

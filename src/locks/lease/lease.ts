@@ -19,6 +19,7 @@ import type { Port } from '../port.ts'
 
 /** A named lock that ends by itself when its holder is no longer heard of. */
 export interface Lease extends AsyncDisposable {
+  /** The key that it was taken with. */
   readonly key: LockKey
   /** Unique for each lease that was granted. */
   readonly owner: string

@@ -34,6 +34,7 @@ export interface AcquireOptions extends SessionOptions {
   readonly reentry?: 'refuse' | 'join'
 }
 
+/** Takes a lock that is held until it is released. */
 export type Acquire = (key: LockKey, options?: AcquireOptions) => Promise<Held>
 
 export interface AcquirePort<Tx> {

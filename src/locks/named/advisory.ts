@@ -24,6 +24,7 @@ import { stepsOf } from '../transaction/part.ts'
 import type { OpenTransaction } from '../port.ts'
 import { failWith, runOutermost, type Transactions } from '../transaction/transaction.ts'
 
+/** Work that runs in a transaction under a lock. */
 export type LockedWork<Tx, T> = (tx: Tx, held: LockInTransaction) => Promise<T>
 
 /** What became of work that is not to wait for its lock: what it gave, or nothing, because another holds the lock. */
@@ -31,15 +32,33 @@ export type Tried<T> = { readonly acquired: true; readonly value: T } | { readon
 
 /** Named locks that last as long as a transaction. */
 export interface AdvisoryLocks<Tx> {
-  /** Runs `work` in a transaction that holds the lock from before its first statement until after its end. */
+  /**
+   * Runs `work` in a transaction that holds the lock from before its first statement until after its end.
+   *
+   * Others that ask for the same key wait. Rejects with {@link LockTimeoutError} when `wait` is a time and it is over.
+   *
+   * @example
+   * const done = await locks.withLock(['upload', 7], async (_tx, held) => held.key, { wait: { timeoutMs: 5000 } })
+   * done // => ['upload', 7]
+   */
   readonly withLock: <T>(key: LockKey, work: LockedWork<Tx, T>, options?: WithLockOptions) => Promise<T>
-  /** The same, unless another holds the lock: then the work is not run, and `acquired` is false. */
+  /**
+   * Runs `work` under the lock if nobody holds it. Otherwise the work is not run, and `acquired` is false. Never waits.
+   *
+   * @example
+   * await locks.tryLock('report', async () => 'done') // => { acquired: true, value: 'done' }
+   */
   readonly tryLock: <T>(
     key: LockKey,
     work: LockedWork<Tx, T>,
     options?: Omit<WithLockOptions, 'wait'>,
   ) => Promise<Tried<T>>
-  /** The same with several locks, all or none of them, taken in an order that every caller shares. */
+  /**
+   * Runs `work` under several locks: all or none of them, taken in an order that every caller shares.
+   *
+   * @example
+   * await locks.withLocks([['account', 2], ['account', 1]], async (_tx, { keys }) => keys.length) // => 2
+   */
   readonly withLocks: <T>(
     keys: readonly LockKey[],
     work: (tx: Tx, held: LocksInTransaction) => Promise<T>,

@@ -6,7 +6,9 @@ import type { NamedKey } from './named-key.ts'
 
 /** A named lock while the work that it protects runs. */
 export interface LockInTransaction {
+  /** The key that it was taken with. */
   readonly key: LockKey
+  /** What was really taken. */
   readonly receipt: Receipt
   /**
    * Aborts when the call is aborted, when the connection that holds the lock is found broken, and when the work goes
@@ -19,7 +21,9 @@ export interface LockInTransaction {
 export interface LocksInTransaction {
   /** In the order in which they were taken; a key that was given twice is there once. */
   readonly keys: readonly LockKey[]
+  /** What was really taken, for each key in the same order. */
   readonly receipts: readonly Receipt[]
+  /** Aborts as that of {@link LockInTransaction} does, as soon as one of the locks is lost. */
   readonly signal: AbortSignal
 }
 

@@ -4,7 +4,7 @@ import { checkTransaction, transactionFields, type TransactionOptions } from '..
 
 /** How a named lock is taken. */
 export interface LockOptions {
-  /** @default 'exclusive' */
+  /** `shared` holders exclude only those who want `exclusive`. @default 'exclusive' */
   readonly mode?: LockMode
   /** What to do while another caller holds the lock: the time is that of each lock by itself. @default 'block' */
   readonly wait?: Exclude<Wait, 'skip'>

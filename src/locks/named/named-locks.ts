@@ -23,13 +23,24 @@ import { runTransaction, type Transactions } from '../transaction/transaction.ts
 /** Locks with a name: for as long as a transaction, until they are released, or as leases that end by themselves. */
 export interface NamedLocks<Tx> extends AdvisoryLocks<Tx> {
   /**
-   * Takes a lock and holds it until it is released: `await using held = await locks.acquire(key)`.
+   * Takes a lock and holds it until you release it: outside of any transaction, across many of them.
    *
-   * Kept by a connection that many such locks share; on engines without named locks, by a lease that is renewed.
-   * Rejects with {@link LockNotAvailableError} or {@link LockTimeoutError} when another holds it, as asked.
+   * Kept by a connection that many such locks share; on databases without named locks, by a lease that is renewed.
+   * Rejects with {@link LockNotAvailableError} or {@link LockTimeoutError} when somebody else holds it.
+   *
+   * @example
+   * await using held = await locks.acquire('import', { wait: { timeoutMs: 5000 } })
+   * held.signal.aborted // => false
    */
   readonly acquire: Acquire
-  /** Takes a lease: a lock that ends by itself when its holder dies or stalls, with a number that fences off the past. */
+  /**
+   * Takes a lease: a lock that expires on the server's clock when its holder dies or stalls, with a fencing token that
+   * only ever increases. It is renewed until you release it; `lease.signal` aborts when it is lost.
+   *
+   * @example
+   * await using lease = await locks.lease('nightly-report', { ttlMs: 30_000 })
+   * lease.signal.aborted // => false
+   */
   readonly lease: (key: LockKey, options?: LeaseOptions) => Promise<Lease>
   /**
    * Runs `work` in a transaction that is committed only when the lease is still its holder's: the database sees to it.
@@ -37,15 +48,43 @@ export interface NamedLocks<Tx> extends AdvisoryLocks<Tx> {
    * Rejects with {@link LockLostError} when it is not.
    */
   readonly fenced: <T>(lease: Lease, work: (tx: Tx) => Promise<T>, options?: TransactionOptions) => Promise<T>
-  /** The same check as the first statement of a transaction that is open already. */
+  /** Checks, inside an open transaction, that the lease is still its holder's. Rejects with {@link LockLostError} if not. */
   readonly assertFence: (tx: Tx, lease: Lease) => Promise<void>
   /**
-   * Runs a job on one node, every so often, although every node calls this: cron without running it everywhere.
+   * Runs a job on one node at a time, every so often, although every node calls this: cron without running it everywhere.
    *
-   * Resolves when the signal has aborted and the run that was under way has ended.
+   * Resolves when the signal has aborted and the run that was under way has ended. A node that dies in a run is replaced
+   * and the run is repeated, so make it idempotent.
+   *
+   * @example
+   * const stop = new AbortController()
+   * let runs = 0
+   * const clean = async () => {
+   *   runs += 1
+   *   stop.abort()
+   * }
+   * await locks.singleton('clean-up', clean, { everyMs: 60_000, signal: stop.signal })
+   * runs // => 1
    */
   readonly singleton: (name: LockKey, work: SingletonWork, options: SingletonOptions) => Promise<void>
-  /** Makes one of the nodes that call this the leader, and another when that one stops or dies. */
+  /**
+   * Makes one of the nodes that call this the leader, and another one when that one stops or dies.
+   *
+   * Resolves when the signal has aborted.
+   *
+   * @example
+   * const stop = new AbortController()
+   * const seen: string[] = []
+   * await locks.leader('scheduler', {
+   *   signal: stop.signal,
+   *   onElected: () => {
+   *     seen.push('elected')
+   *     stop.abort()
+   *   },
+   *   onLost: () => seen.push('stopped'),
+   * })
+   * seen // => ['elected', 'stopped']
+   */
   readonly leader: (name: LockKey, options: LeaderOptions) => Promise<void>
   /** Runs migrations one at a time, however many nodes start at once. */
   readonly migrationLock: <T>(work: (held: Held) => Promise<T>, options?: MigrationOptions) => Promise<T>

@@ -3,8 +3,9 @@ import type { LockKey } from '../../core/key.ts'
 import type { Acquire, AcquireOptions } from '../named/acquire.ts'
 import type { Held } from '../session-lock/hold.ts'
 
+/** How the lock around migrations is taken. */
 export interface MigrationOptions extends Pick<AcquireOptions, 'wait' | 'signal' | 'ttlMs'> {
-  /** @default ['holdfast', 'migrations'] */
+  /** The name of the lock: give each schema its own. @default ['holdfast', 'migrations'] */
   readonly name?: LockKey
 }
 

@@ -38,6 +38,7 @@ export interface SingletonRun {
   readonly due?: Date
 }
 
+/** Work that only one node runs at a time. */
 export type SingletonWork = (run: SingletonRun) => Promise<unknown>
 
 export type TakeLease = (key: LockKey, options: LeaseOptions) => Promise<Lease>

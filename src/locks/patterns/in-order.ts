@@ -13,11 +13,13 @@ import { partOf } from '../transaction/part.ts'
 export interface LockedResource {
   /** As they are once they are locked, in the order of their key; none for a name. */
   readonly rows: readonly Row[]
+  /** What was really taken. */
   readonly receipt: Receipt
 }
 
+/** How the locks of `inOrder` are taken, each of them. */
 export interface InOrderOptions {
-  /** @default 'exclusive' */
+  /** The mode of every lock. @default 'exclusive' */
   readonly mode?: LockMode
   /** What to do while another holds one of them: the time is that of each statement by itself. @default 'block' */
   readonly wait?: Exclude<Wait, 'skip'>

@@ -14,12 +14,15 @@ import type { VersionedRow } from '../../dialects/optimistic.ts'
 
 /** One row, and the column that has its version: a whole number that rises with every change. */
 export interface VersionedTarget {
+  /** The table of the row. */
   readonly table: TableName
+  /** The columns that name the one row, such as `{ id: 1 }`. */
   readonly key: Readonly<Record<string, Value>>
-  /** @default 'version' */
+  /** The column with the number that every write raises by one. @default 'version' */
   readonly version?: string
 }
 
+/** A write that is stored only if the row still has the version that was read. */
 export interface VersionedUpdate extends VersionedTarget {
   /** The version that was read, as the driver gave it: some give a whole number as text. */
   readonly expected: number | bigint | string

@@ -22,7 +22,7 @@ export interface ClaimOptions {
   readonly limit?: number
   /** Who claims, for the column `claim.worker`. */
   readonly worker?: string
-  /** @default the queue's own */
+  /** For how long the claim keeps others away. @default the queue's own */
   readonly visibilityMs?: number
   /** Ends the wait for an answer. Jobs that the server has given out by then come back when their time is over. */
   readonly signal?: AbortSignal

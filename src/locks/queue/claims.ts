@@ -22,7 +22,25 @@ import { work } from './work.ts'
 
 /** Work queues in tables of yours. */
 export interface Claims<Tx> {
-  /** Claims jobs: each goes to one caller only, in the queue's order. Gives none when none is free. */
+  /**
+   * Claims jobs: each goes to one caller only, in the queue's order. Returns none when none is free.
+   *
+   * A job that is neither completed nor released comes back when its time is over.
+   *
+   * @example
+   * import { queue } from 'holdfast/pg'
+   *
+   * const jobs = queue({
+   *   table: 'job',
+   *   id: 'id',
+   *   orderBy: 'id',
+   *   claim: { token: 'claim_token', until: 'claimed_until' },
+   *   done: 'delete',
+   * })
+   * const [job] = await locks.claim(jobs, { worker: 'mailer-1' })
+   * job?.id // => 1
+   * await job?.complete()
+   */
   readonly claim: <R extends object>(queue: Queue<R>, options?: ClaimOptions) => Promise<readonly Job<R>[]>
   /**
    * Ends a job. Rejects with {@link LockLostError} when it is no longer this claim's.
@@ -35,17 +53,33 @@ export interface Claims<Tx> {
     jobs: JobKey | readonly JobKey[],
     options?: TxOption<Tx, JobOptions>,
   ) => Promise<void>
-  /** Gives a job back, to be claimed again after the delay. Rejects as `complete` does. */
+  /** Gives a job back, to be claimed again after a delay. Rejects with {@link LockLostError} when it is no longer this claim's. */
   readonly release: (
     queue: Queue<object>,
     job: JobKey,
     options?: TxOption<Tx, ReleaseOptions>,
   ) => Promise<void>
-  /** Keeps others away from a job for this long from now. Rejects as `complete` does. */
+  /** Keeps others away from a job for this long from now. Rejects with {@link LockLostError} when it is no longer this claim's. */
   readonly extend: (queue: Queue<object>, job: JobKey, visibilityMs?: number) => Promise<void>
   /** Frees the jobs of workers that did not finish in time, and puts aside those that were claimed too often. */
   readonly reclaim: (queue: Queue<object>) => Promise<Reclaimed>
-  /** Claims jobs and hands them to the handler, until the signal stops it. */
+  /**
+   * Claims jobs and hands them to the handler, until the signal stops it. A job whose handler throws is given back.
+   *
+   * @example
+   * import { queue } from 'holdfast/pg'
+   *
+   * const jobs = queue({
+   *   table: 'job',
+   *   id: 'id',
+   *   orderBy: 'id',
+   *   claim: { token: 'claim_token', until: 'claimed_until' },
+   *   done: 'delete',
+   * })
+   * const stop = new AbortController()
+   * const report = await locks.work(jobs, async () => stop.abort(), { signal: stop.signal })
+   * report // => { done: 1, failed: 0, lost: 0 }
+   */
   readonly work: <R extends object>(
     queue: Queue<R>,
     handler: Handler<R>,

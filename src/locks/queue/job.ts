@@ -4,6 +4,7 @@ import type { Row } from '../../core/statement.ts'
 export interface Job<R extends object = Row> {
   /** The row as it is since the claim. */
   readonly row: R
+  /** The value of the column `id` of the queue. */
   readonly id: unknown
   /** The claim's own text. Only whoever has it can complete the job. */
   readonly token: string
@@ -22,6 +23,7 @@ export interface Job<R extends object = Row> {
 /** What is needed to end a job; it may have been stored and read again meanwhile. */
 export type JobKey = Pick<Job, 'id' | 'token'>
 
+/** How a job is ended. */
 export interface JobOptions {
   /**
    * An open transaction of the same locks: the job ends when that commits, together with what it has stored, or not at
@@ -30,7 +32,8 @@ export interface JobOptions {
   readonly tx?: unknown
 }
 
+/** How a job is given back. */
 export interface ReleaseOptions extends JobOptions {
-  /** @default 0 */
+  /** How long nobody gets it. @default 0 */
   readonly delayMs?: number
 }

@@ -26,6 +26,7 @@ export type QueueOrderTerm<R> =
 
 /** A table (or a collection) of yours, described as a queue. */
 export interface QueueDefinition<R extends object = Row> {
+  /** The table, or the collection, that holds the jobs. */
   readonly table: TableName
   /** The column by which a row is found again: the primary key. */
   readonly id: QueueColumn<R>
@@ -58,9 +59,13 @@ declare const rowType: unique symbol
 
 /** A queue that was checked. Made by {@link queue}. */
 export interface Queue<R extends object = Row> {
+  /** The table and its columns, checked. */
   readonly shape: QueueTable
+  /** What becomes of a job that is done. */
   readonly done: Changes | 'delete'
+  /** What is written to a job that was claimed too often. */
   readonly dead?: Changes
+  /** For how long a claim keeps others away. */
   readonly visibilityMs: number
   readonly [rowType]?: R
 }

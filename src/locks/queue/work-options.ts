@@ -21,7 +21,7 @@ export interface WorkOptions<R extends object> {
   readonly signal?: AbortSignal
   /** Who claims, for the column `claim.worker`. */
   readonly worker?: string
-  /** @default the queue's own */
+  /** For how long a claim keeps others away; it is renewed while the handler runs. @default the queue's own */
   readonly visibilityMs?: number
   /** The longest pause between two looks at a queue that is empty. @default 1000 */
   readonly idleMs?: number
@@ -46,6 +46,7 @@ export interface WorkOptions<R extends object> {
 
 /** What a worker has done until it was stopped. */
 export interface WorkReport {
+  /** Jobs that were completed. */
   readonly done: number
   /** Jobs that were given back because their handler failed. */
   readonly failed: number

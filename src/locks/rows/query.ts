@@ -15,8 +15,11 @@ export interface LockPlaces {
   readonly clause: string
 }
 
+/** A SELECT and its values. */
 export interface SqlQuery {
+  /** The text, with the placeholders of the driver. */
   readonly sql: string
+  /** The values of its placeholders, in their order. */
   readonly params?: readonly Value[]
 }
 

@@ -8,6 +8,7 @@ import { giveBack } from './take.ts'
 
 /** A lock that is held. */
 export interface Held extends Releasable {
+  /** The key that it was taken with. */
   readonly key: LockKey
   /** What was really taken. */
   readonly receipt: Receipt

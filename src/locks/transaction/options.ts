@@ -6,9 +6,9 @@ import type { Isolation } from '../../core/request.ts'
 
 /** How a transaction runs and when it runs again. */
 export interface TransactionOptions {
-  /** @default the server's own */
+  /** The isolation level. One that the database does not have is refused. @default the server's own */
   readonly isolation?: Isolation
-  /** @default 'read-write' */
+  /** Whether the transaction may write. @default 'read-write' */
   readonly access?: 'read-write' | 'read-only'
   /** The longest wait for any one lock in it, then {@link LockTimeoutError}. @default the server's own */
   readonly lockTimeoutMs?: number
@@ -36,11 +36,15 @@ export interface TransactionOptions {
   readonly verifyCommit?: () => Promise<boolean>
 }
 
+/** A lost attempt, as `onRetry` is told of it. */
 export interface Retry {
   /** The attempt that failed; the first is 1. */
   readonly attempt: number
+  /** What that means. */
   readonly kind: ErrorKind
+  /** What the attempt failed with. */
   readonly error: unknown
+  /** How long the pause before the next attempt is. */
   readonly pauseMs: number
 }
 
