@@ -26,6 +26,7 @@ describe('the generated parts', () => {
       [
         'adapter-matrix',
         'adapters',
+        'api',
         'cli',
         'dialect',
         'differences',

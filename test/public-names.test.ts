@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 
+import { undocumented } from '../scripts/docs/api/undocumented.ts'
 import { entryPoints, exportsOf, listPublicNames, namesFile } from './shape/public-names.ts'
 import { readSource } from './shape/source.ts'
 
@@ -17,6 +18,33 @@ describe('the public names', () => {
       const names = exportsOf(await readSource(path)).filter(({ isType }) => !isType)
       expect(Object.keys(module).toSorted(), entry).toEqual(names.map(({ name }) => name).toSorted())
     }
+  })
+})
+
+describe('the reference in docs/api', () => {
+  const readPage = (path: string): Promise<string> =>
+    readFile(new URL(`../docs/api/${path}`, import.meta.url), 'utf8')
+
+  test('leads from every public name to its heading', async () => {
+    const index = await readPage('index.md')
+    const lines = (await readFile(namesFile, 'utf8')).trimEnd().split('\n')
+    for (const line of lines) {
+      const [entry = '', name = ''] = line.split(/ (?:type )?/)
+      const [, section = ''] = index.split(`\n### \`${entry}\`\n`)
+      const [, page = ''] =
+        section
+          .split('\n### ')[0]
+          ?.split(`[\`${name}\`](`)[1]
+          ?.match(/^([^#)]+)#/) ?? []
+      expect(page, `${line} is not in docs/api/index.md`).not.toBe('')
+      expect(await readPage(page), `${page} does not describe ${line}`).toMatch(
+        new RegExp(`^#{2,3} ${name}$`, 'm'),
+      )
+    }
+  })
+
+  test('has a doc comment for every public name, and for every call, option and result', async () => {
+    expect(await undocumented()).toEqual([])
   })
 })
 

@@ -1,5 +1,6 @@
 import { adapterMatrix } from './generators/adapter-matrix.ts'
 import { adapters } from './generators/adapters.ts'
+import { api } from './generators/api.ts'
 import { cli } from './generators/cli.ts'
 import { dialect } from './generators/dialect.ts'
 import { differences } from './generators/differences.ts'
@@ -22,6 +23,7 @@ export const generators: Readonly<Record<string, Generator>> = {
   'adapter-matrix': adapterMatrix,
   pages,
   files,
+  api,
   speed,
   verified,
 }

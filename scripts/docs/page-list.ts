@@ -44,6 +44,20 @@ const chapters: readonly { readonly title: string; readonly names: readonly stri
   { title: 'Drivers and query libraries', names: ['adapters/'] },
   { title: 'Coming from something else', names: ['migrating/'] },
   { title: 'Reference', names: ['errors', 'cli', 'speed', 'faq'] },
+  {
+    title: 'API',
+    names: [
+      'api/index',
+      'api/calls',
+      'api/options',
+      'api/adapters',
+      'api/functions',
+      'api/errors',
+      'api/testing',
+      'api/conformance',
+      'api/dialects',
+    ],
+  },
 ]
 
 /** All pages of a folder, in the order to read them. */

@@ -39,7 +39,7 @@ type Draft = { -readonly [K in keyof Plan]: Plan[K][number][] }
 export function planOf({ fences }: Page): Plan {
   const plan: Draft = { programs: [], setUps: [], shells: [], problems: [] }
   for (const fence of fences) {
-    if (fence.isGenerated) continue
+    if (fence.isGenerated && !fence.words.includes('example')) continue
     const problem = problemOf(fence) ?? place(fence, plan)
     if (problem !== undefined) plan.problems.push(`${placeOf(fence)}: ${problem}`)
   }
@@ -77,7 +77,7 @@ function placeTold(fence: Fence, plan: Draft): undefined {
 function programOf(fence: Fence, { setUps }: Draft): Program {
   const usesDb = importsIn(fence.text).includes('./db.ts')
   const isFile = fence.words.includes('db') || fence.words.includes('tables')
-  const hasTargets = usesDb || isFile || fence.words.length > 0
+  const hasTargets = usesDb || isFile || fence.words.some((word) => word !== 'example')
   return { fence, usesDb, targets: hasTargets ? targetsOf(fence) : [], sends: [], setUp: [...setUps] }
 }
 

@@ -20,7 +20,7 @@ export function titleOf({ engine, isKysely }: Target): string {
 
 /** The words that a language takes besides engines. */
 const wordsOf: Readonly<Record<string, readonly string[]>> = {
-  ts: [...engines, 'kysely', 'db', 'tables'],
+  ts: [...engines, 'kysely', 'db', 'tables', 'example'],
   sql: [...engines.filter((engine) => engine !== 'mongodb'), 'setup'],
   json: ['mongodb', 'setup'],
   sh: [],
