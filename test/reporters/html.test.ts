@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 
+import type { Report, Verdict } from '../../src/conformance/report.ts'
 import { html } from '../../src/conformance/reporters/html.ts'
 import { visibleLines } from '../../src/conformance/reporters/visible.ts'
 import { allHostile, emptySample, hostile, peacefulSample, sample } from './sample.ts'
@@ -132,6 +133,22 @@ describe('the page', () => {
   test('fits a phone, and light and dark rooms', () => {
     expect(page).toContain('width=device-width')
     expect(page).toContain('prefers-color-scheme: dark')
+  })
+
+  test('says that all laws hold only where none is refused and each is promised', () => {
+    const [subject] = peacefulSample.subjects
+    const titleWith = (...verdicts: readonly Verdict[]): string => {
+      const [result] = subject?.results ?? []
+      const results = verdicts.map((verdict) => ({ ...result, verdict }))
+      const report = { ...peacefulSample, subjects: [{ ...subject, results }] } as Report
+      return named(parse(html(report)), 'h1')
+        .map(textOf)
+        .join()
+    }
+    expect(titleWith('holds', 'holds')).toBe('Holdfast: all laws hold')
+    expect(titleWith('holds', 'refused')).toBe('Holdfast: 1 law holds, 1 refused')
+    expect(titleWith('holds', 'holds', 'not-promised')).toBe('Holdfast: 2 laws hold, 1 not promised')
+    expect(page).toContain('Not promised: the law makes no promise about a database like this one')
   })
 
   test.each([emptySample, peacefulSample])('is well-formed with less in it', (report) => {

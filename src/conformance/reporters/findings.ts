@@ -77,6 +77,14 @@ export function cellText({ state, held, broken }: MatrixCell): string {
 export const legend =
   'The number says how many laws hold; for BROKEN, how many of those that were run do not.'
 
+/** What a reader has to know about laws that neither hold nor are broken. */
+export const verdictMeanings: Readonly<Record<'refused' | 'not-promised', string>> = {
+  refused:
+    'Refused: this server does not give what the law is about. Asking for it is an error that says why, so nothing is weaker than it looks.',
+  'not-promised':
+    'Not promised: the law makes no promise about a database like this one, so it was not run here. The reason stands with each law.',
+}
+
 export type Counts = Readonly<Record<Verdict | 'laws' | 'notRun' | 'notBegun', number>>
 
 export function countsOf({ subjects }: Pick<Report, 'subjects'>): Counts {

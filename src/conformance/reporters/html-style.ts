@@ -50,7 +50,7 @@ td.broken { background: var(--broken); color: var(--back); }
 .reason { margin: 0.5rem 0; white-space: pre-wrap; }
 .steps { margin: 0.5rem 0; padding-left: 2rem; font-size: 0.9rem; }
 .steps .failed { color: var(--broken); }
-.filter { position: absolute; opacity: 0; }
+.filter { position: absolute; opacity: 0; width: 0; margin: 0; }
 .filter + label { display: inline-block; margin: 0.15rem 0.1rem; padding: 0.1rem 0.6rem; border: 1px solid var(--line);
   border-radius: 1rem; color: var(--dim); cursor: pointer; }
 .filter:checked + label { color: var(--text); background: var(--card); border-color: var(--emulated); }

@@ -10,6 +10,7 @@ import {
   legend,
   subjectsOf,
   summaryOf,
+  verdictMeanings,
   type NamedSubject,
 } from './findings.ts'
 import { anchorOf, subjectSection, verdictWords } from './html-law.ts'
@@ -40,7 +41,7 @@ export function html(report: Report): string {
 <h1>${titleOf(report)}</h1>
 <p class="banner ${broken + notRun + notBegun > 0 ? 'broken' : 'holds'}">${summaryOf(report)}</p>
 <p class="facts">Holdfast ${visible(report.version)} · ${visible(report.startedAt)} · seed ${report.seed}</p>
-${matrix(report, subjects)}
+${meanings(report)}${matrix(report, subjects)}
 ${lawTable(subjects)}
 <h2>Each law</h2>
 ${filters(report)}
@@ -51,6 +52,14 @@ ${subjects.map(subjectSection)}
 </html>
 `
   return page.text
+}
+
+/** What the verdicts of this report mean that do not explain themselves. */
+function meanings(report: Report): readonly Markup[] {
+  const counts = countsOf(report)
+  return (['refused', 'not-promised'] as const)
+    .filter((verdict) => counts[verdict] > 0)
+    .map((verdict) => markup`<p class="facts">${verdictMeanings[verdict]}</p>\n`)
 }
 
 /** Nothing is loaded and nothing runs; of styles only ours counts. */

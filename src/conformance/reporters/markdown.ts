@@ -12,6 +12,7 @@ import {
   legend,
   subjectsOf,
   summaryOf,
+  verdictMeanings,
   type Finding,
   type ReasonGroup,
 } from './findings.ts'
@@ -34,12 +35,16 @@ export function markdown(report: Report): string {
 }
 
 export function titleOf(report: Report): string {
-  const { broken, notRun, notBegun } = countsOf(report)
+  const { broken, refused, holds, notRun, notBegun, ...counts } = countsOf(report)
   const unfinished = notRun + notBegun
   if (broken > 0) return `Holdfast: ${amount(broken, 'law')} broken`
-  return unfinished > 0
-    ? `Holdfast: ${amount(unfinished, 'database')} not run to the end`
-    : 'Holdfast: all laws hold'
+  if (unfinished > 0) return `Holdfast: ${amount(unfinished, 'database')} not run to the end`
+  const rest = [
+    ...(refused === 0 ? [] : [`${refused} refused`]),
+    ...(counts['not-promised'] === 0 ? [] : [`${counts['not-promised']} not promised`]),
+  ]
+  if (rest.length === 0) return 'Holdfast: all laws hold'
+  return `Holdfast: ${[`${amount(holds, 'law')} ${holds === 1 ? 'holds' : 'hold'}`, ...rest].join(', ')}`
 }
 
 function section(title: string, parts: readonly string[]): string {
@@ -81,7 +86,7 @@ function failures(report: Report): readonly string[] {
 function reasons(report: Report, verdict: 'refused' | 'not-promised'): readonly string[] {
   const groups = groupedByReason(findingsOf(report, verdict))
   if (groups.length === 0) return []
-  return [groups.flatMap(reasonLines).join('\n')]
+  return [verdictMeanings[verdict], groups.flatMap(reasonLines).join('\n')]
 }
 
 function reasonLines(group: ReasonGroup): readonly string[] {
