@@ -4,6 +4,7 @@ import type { Linker } from './anchors.ts'
 import { exampleFence } from './example.ts'
 import type { Entry, Layout } from './layout.ts'
 import { basesOf, membersOf, typesIn, type PublicThing } from './public-api.ts'
+import { shownMembers } from './members.ts'
 import { callOf, isCallable, memberType, outdented, signatureOf } from './signature.ts'
 import { commentOf, nameOf, type Declaration, type Node } from './source-file.ts'
 
@@ -59,9 +60,9 @@ function callsText(thing: PublicThing, { linker }: Writing): string {
 }
 
 /** A table of the members that it declares, and of those that it has from an interface that is not public. */
-function membersText(thing: Declaration, { linker }: Writing): string {
+function membersText(thing: Declaration, { linker, layout }: Writing): string {
   if (isCallable(thing.node)) return ''
-  const rows = ownMembers(thing, linker).map(({ file, member }) => {
+  const rows = shownMembers(thing, layout.things).map(({ file, member }) => {
     const { says, default: otherwise = '' } = commentOf(file, member)
     const mark = member.optional === true ? '?' : ''
     return [
@@ -87,28 +88,6 @@ function membersText(thing: Declaration, { linker }: Writing): string {
 function keyOf({ key }: Node): string {
   const { value } = key as { readonly value?: string }
   return nameOf(key) ?? value ?? ''
-}
-
-interface OwnMember {
-  readonly file: string
-  readonly member: Node
-}
-
-function ownMembers(declared: Declaration, linker: Linker): readonly OwnMember[] {
-  const hidden = basesOf(declared).flatMap(({ node, declared: base }) => {
-    const isPublic = linker.publicLink(declared.file, nameOf(node.expression) ?? '') !== undefined
-    return base === undefined || isPublic || base.node.type !== 'TSInterfaceDeclaration'
-      ? []
-      : ownMembers(base, linker)
-  })
-  const isShown = ({ type, key }: Node): boolean =>
-    !(type === 'MethodDefinition' && nameOf(key) === 'constructor') && key !== undefined
-  return [
-    ...membersOf(declared)
-      .filter(isShown)
-      .map((member) => ({ file: declared.file, member })),
-    ...hidden,
-  ]
 }
 
 /** A value as code, and words as words. */

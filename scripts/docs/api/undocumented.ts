@@ -1,6 +1,7 @@
 import { layout } from './layout.ts'
-import { membersOf, type PublicThing } from './public-api.ts'
-import { commentOf, nameOf, type Node } from './source-file.ts'
+import { shownMembers } from './members.ts'
+import type { PublicThing } from './public-api.ts'
+import { commentOf, nameOf } from './source-file.ts'
 
 /**
  * Public names, calls, options and results without a doc comment, as `src/locks.ts: LocksOptions.dialect`.
@@ -8,14 +9,14 @@ import { commentOf, nameOf, type Node } from './source-file.ts'
  * What an adapter needs of a driver, and what a dialect consists of, is explained by its types as a whole.
  */
 export async function undocumented(): Promise<readonly string[]> {
-  const { onPart } = await layout()
+  const { onPart, things } = await layout()
   const found = [...onPart].flatMap(([part, entries]) =>
     entries
-      .flatMap(({ things }) => things)
+      .flatMap((entry) => entry.things)
       .flatMap((thing) =>
         [
           ...(thing.comment.says === '' ? [thing.name] : []),
-          ...(part === 'calls' || part === 'options' || isOptions(thing) ? silentMembers(thing) : []),
+          ...(part === 'calls' || part === 'options' || isOptions(thing) ? silentMembers(thing, things) : []),
         ].map((name) => `${thing.file}: ${name}`),
       ),
   )
@@ -26,13 +27,8 @@ function isOptions({ name }: PublicThing): boolean {
   return name.endsWith('Options')
 }
 
-function silentMembers(thing: PublicThing): readonly string[] {
-  if (thing.node.type !== 'TSInterfaceDeclaration') return []
-  return membersOf(thing)
-    .filter((member) => !isSaid(thing, member))
-    .map((member) => `${thing.name}.${nameOf(member.key) ?? ''}`)
-}
-
-function isSaid({ file }: PublicThing, member: Node): boolean {
-  return commentOf(file, member).says !== ''
+function silentMembers(thing: PublicThing, things: readonly PublicThing[]): readonly string[] {
+  return shownMembers(thing, things)
+    .filter(({ file, member }) => commentOf(file, member).says === '')
+    .map(({ member }) => `${thing.name}.${nameOf(member.key) ?? ''}`)
 }

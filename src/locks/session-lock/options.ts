@@ -6,8 +6,9 @@ import type { AdvisoryRequest, LockMode, Wait } from '../../core/request.ts'
 
 /** How a lock is taken that is held until it is released. */
 export interface AcquireOptions {
+  /** It outlives transactions: there is no other scope here. @default 'session' */
   readonly scope?: 'session'
-  /** @default 'exclusive' */
+  /** `shared` holders exclude only those who want `exclusive`. @default 'exclusive' */
   readonly mode?: LockMode
   /** What to do while another caller holds the lock. @default 'block' */
   readonly wait?: Exclude<Wait, 'skip'>
