@@ -17,6 +17,13 @@ export function addressFields(address: string): AddressFields {
   }
 }
 
+/** The page of the repository that package.json names. Undefined where it names none. */
+export function repositoryPage(manifest: {
+  readonly repository?: { readonly url?: string }
+}): string | undefined {
+  return manifest.repository?.url?.replace(/^git\+/, '').replace(/\.git$/, '')
+}
+
 /** Why a package with this description must not be published. */
 export function addressProblems(manifest: Partial<Record<keyof AddressFields, unknown>>): readonly string[] {
   const { url } = (manifest.repository ?? {}) as { readonly url?: string }

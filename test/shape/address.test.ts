@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 
-import { addressFields, addressProblems } from '../../scripts/address/fields.ts'
+import { addressFields, addressProblems, repositoryPage } from '../../scripts/address/fields.ts'
 
 const project = new URL('../../', import.meta.url)
 
@@ -15,6 +15,8 @@ describe('the address of the project', () => {
       bugs: { url: 'https://git.example.org/team/holdfast/issues' },
     })
     expect(addressProblems(fields)).toEqual([])
+    expect(repositoryPage(fields)).toBe('https://git.example.org/team/holdfast')
+    expect(repositoryPage({})).toBeUndefined()
   })
 
   test('must be set before anything is published', async () => {

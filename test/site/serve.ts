@@ -25,7 +25,11 @@ export async function serve(folder: string): Promise<Served> {
     const path = join(folder, normalize(pathname.endsWith('/') ? `${pathname}index.html` : pathname))
     readFile(path).then(
       (content) => {
-        response.writeHead(200, { 'content-type': types[extname(path)] ?? 'application/octet-stream' })
+        response.writeHead(200, {
+          'content-type': types[extname(path)] ?? 'application/octet-stream',
+          // a browser that loads every page would otherwise load the same scripts and fonts with each
+          'cache-control': pathname.startsWith('/assets/') ? 'max-age=600' : 'no-cache',
+        })
         response.end(content)
       },
       () => response.writeHead(404).end(),

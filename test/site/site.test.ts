@@ -1,12 +1,19 @@
 import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from 'vitest'
 
+import { repositoryPage } from '../../scripts/address/fields.ts'
 import { listPages } from '../../scripts/docs/page-list.ts'
+import { html } from '../../src/conformance/reporters/html.ts'
+import { registry } from '../../src/registry.ts'
+import { sample } from '../reporters/sample.ts'
 import { openBrowser } from './browser.ts'
+import { allWidthsOf, colourOf, fontSizeOf, picturesOf, widthsOf } from './in-browser.ts'
+import { readBuilt, wrongLinks } from './links.ts'
 import { serve, type Served } from './serve.ts'
 
 /*
@@ -14,12 +21,13 @@ import { serve, type Served } from './serve.ts'
  */
 
 const root = new URL('../../', import.meta.url)
+const dist = new URL('site/dist/', root)
 const run = promisify(execFile)
 const pages = (await listPages(root))
   .flatMap((chapter) => chapter.pages)
   .map(({ path, title }) => ({ title, at: path.replace(/^docs\//, '/').replace(/\.md$/, '.html') }))
 
-const phone = { width: 390, height: 844 }
+const phone = { width: 360, height: 800 }
 const desk = { width: 1280, height: 900 }
 
 describe('the site', () => {
@@ -28,12 +36,12 @@ describe('the site', () => {
   let reason = ''
 
   beforeAll(async () => {
-    // fails on a link to a page that is not there
-    await run(process.execPath, ['node_modules/vitepress/bin/vitepress.js', 'build', 'site'], {
+    // fails on a link to a page that is not there, and on a page whose own script fails: that writes its HTML
+    const building = run(process.execPath, ['node_modules/vitepress/bin/vitepress.js', 'build', 'site'], {
       cwd: fileURLToPath(root),
     })
-    served = await serve(fileURLToPath(new URL('site/dist', root)))
-    const opened = await openBrowser()
+    const [opened] = await Promise.all([openBrowser(), building])
+    served = await serve(fileURLToPath(dist))
     if (!('unavailable' in opened)) browser = opened
     else if ((process.env.HOLDFAST_REQUIRE_EXTRA ?? '') !== '') throw new Error(opened.unavailable)
     else reason = opened.unavailable
@@ -43,99 +51,98 @@ describe('the site', () => {
     await served?.stop()
   })
 
-  const open = async ({ skip }: TestContext, viewport = desk): Promise<Page> =>
-    (browser ?? skip(reason)).newPage({ viewport })
+  const open = async ({ skip }: TestContext, viewport = desk, javaScriptEnabled = true): Promise<Page> =>
+    (browser ?? skip(reason)).newPage({ viewport, javaScriptEnabled })
 
-  test('has every page, whose links and anchors lead somewhere, and no script that fails', async (context) => {
-    const page = await open(context)
-    const complaints: string[] = []
-    page.on('pageerror', (error) => complaints.push(`${page.url()}: ${error.message}`))
-    page.on('response', (response) => {
-      if (response.status() >= 400) complaints.push(`${response.url()}: ${response.status()}`)
-    })
-    const anchors = new Map<string, ReadonlySet<string>>()
-    const links: { readonly from: string; readonly to: string }[] = []
-    for (const { at, title } of pages) {
-      await page.goto(served.url + at)
-      await page.locator('h1').first().waitFor()
-      expect(await page.locator('h1').first().innerText(), at).toContain(title.replaceAll('`', ''))
-      anchors.set(at, new Set(await page.locator('[id]').evaluateAll(idsOf)))
-      links.push(...(await page.locator('a[href]').evaluateAll(targetsOf)).map((to) => ({ from: at, to })))
-      for (const { src, naturalWidth } of await page.locator('img').evaluateAll(picturesOf))
-        if (naturalWidth === 0) complaints.push(`${at}: ${src} shows nothing`)
-    }
-    for (const { from, to } of links) {
-      const { origin, pathname, hash } = new URL(to)
-      if (origin !== served.url) continue // the world outside of the site cannot be promised
-      const place = pathname.endsWith('/') ? `${pathname}index.html` : pathname
-      const ids = anchors.get(place)
-      if (ids === undefined) complaints.push(`${from} leads to ${place}, which is no page`)
-      else if (hash !== '' && !ids.has(decodeURIComponent(hash.slice(1))))
-        complaints.push(`${from} leads to ${place}${hash}, which is no place on it`)
-    }
-    expect([...new Set(complaints)]).toEqual([])
-    expect(links.length).toBeGreaterThan(pages.length)
-  }, 180_000)
+  test('has every page, whose links and anchors lead somewhere', async () => {
+    const built = await Promise.all(pages.map(({ at }) => readBuilt(dist, at)))
+    for (const [index, { title, at }] of pages.entries())
+      expect(built[index]?.heading, at).toContain(title.replaceAll('`', ''))
+    expect(wrongLinks(built)).toEqual([])
+    expect(built.flatMap(({ links }) => links).length).toBeGreaterThan(pages.length)
+  })
 
-  test('can be read on a phone', async (context) => {
-    const page = await open(context, phone)
+  test('can be read on a phone, and without a script', async (context) => {
+    const page = await open(context, phone, false)
     for (const { at } of pages) {
       await page.goto(served.url + at)
       // a table or a program may be scrolled by itself; the page may not
       const { scrollWidth, clientWidth } = await page.locator('html').evaluate(widthsOf)
       expect(scrollWidth, `${at} is wider than the screen`).toBeLessThanOrEqual(clientWidth)
-      expect(
-        Number.parseFloat(await page.locator('.vp-doc p').first().evaluate(fontSizeOf)),
-        at,
-      ).toBeGreaterThan(14)
+      const size = await page.locator('.vp-doc p').first().evaluate(fontSizeOf)
+      expect(Number.parseFloat(size), at).toBeGreaterThan(14)
+      for (const { src, naturalWidth } of await page.locator('img').evaluateAll(picturesOf))
+        expect(naturalWidth, `${at}: ${src} shows nothing`).toBeGreaterThan(0)
     }
-    await page.getByRole('button', { name: 'Menu' }).click()
-    await page.locator('.VPSidebar').getByRole('link', { name: 'Row locks' }).click()
-    await page.locator('h1', { hasText: 'Row locks' }).waitFor()
   }, 180_000)
+
+  test('begins with the problem, a program, and what each database gives', async (context) => {
+    const page = await open(context)
+    const complaints = complaintsOn(page)
+    await page.goto(`${served.url}/index.html`)
+    await page.locator('.VPHero', { hasText: 'both sell it' }).waitFor()
+    for (const { name, title } of Object.values(registry))
+      await page.locator(`.VPFeature[href="/dialects/${name}.html"]`, { hasText: title }).waitFor()
+    await page.locator('.vp-doc pre', { hasText: 'locks.transaction' }).first().waitFor()
+    const icon = await page.locator('link[rel=icon]').getAttribute('href')
+    expect((await fetch(`${served.url}${icon}`)).status).toBe(200)
+    const manifest = JSON.parse(await readFile(new URL('package.json', root), 'utf8')) as object
+    const address = repositoryPage(manifest)
+    expect(await page.locator('.VPNavBar .VPSocialLink').count()).toBe(address === undefined ? 0 : 1)
+    expect(complaints).toEqual([])
+  })
+
+  test('leads on by its menu, and shows alternatives behind tabs', async (context) => {
+    const page = await open(context, phone)
+    const complaints = complaintsOn(page)
+    await page.goto(`${served.url}/api/calls.html`)
+    await page.getByRole('button', { name: 'Menu' }).click()
+    await page.locator('.VPSidebar').getByRole('link', { name: 'Lock timeouts' }).click()
+    await page.locator('h1', { hasText: 'Lock timeouts' }).waitFor()
+    const group = page.locator('.vp-code-group', { hasText: 'PostgreSQL' }).first()
+    const before = await group.locator('.active').innerText()
+    await group.locator('label', { hasText: 'MySQL' }).click()
+    expect(await group.locator('.active').innerText()).not.toBe(before)
+    expect(complaints).toEqual([])
+  })
+
+  test('is dark for those who want it', async (context) => {
+    const page = await open(context)
+    await page.goto(`${served.url}/matrix.html`)
+    const light = await page.locator('body').evaluate(colourOf)
+    await page.locator('.VPNavBarAppearance button').click()
+    await page.locator('html.dark').waitFor()
+    expect(await page.locator('body').evaluate(colourOf)).not.toBe(light)
+  })
 
   test('finds a page by its words', async (context) => {
     const page = await open(context)
-    await page.goto(`${served.url}/index.html`)
+    await page.goto(`${served.url}/matrix.html`)
     await page.getByRole('button', { name: 'Search' }).first().click()
     await page.locator('#localsearch-input').fill('lease fence')
     await page.locator('.VPLocalSearchBox .result', { hasText: 'Leases' }).first().waitFor()
     await page.locator('#localsearch-input').fill('zzqqxx')
     await page.locator('.VPLocalSearchBox .no-results').waitFor()
   }, 600_000)
+
+  test('is joined by a report of the laws that fits on a phone and on a desk', async (context) => {
+    for (const viewport of [phone, desk]) {
+      const page = await open(context, viewport)
+      await page.setContent(html(sample))
+      for (const part of ['html', 'h1', '.banner', 'thead th']) {
+        for (const { scrollWidth, clientWidth } of await page.locator(part).evaluateAll(allWidthsOf))
+          expect(scrollWidth, `${part} at ${viewport.width} pixels`).toBeLessThanOrEqual(clientWidth)
+      }
+    }
+  })
 })
 
-// These run in the browser. They name what they read, because the types of its world are not those of Node.
-
-interface Picture {
-  readonly src: string
-  readonly naturalWidth: number
-}
-
-interface Widths {
-  readonly scrollWidth: number
-  readonly clientWidth: number
-}
-
-function idsOf(elements: readonly { readonly id: string }[]): readonly string[] {
-  return elements.map(({ id }) => id)
-}
-
-function targetsOf(links: readonly unknown[]): readonly string[] {
-  return (links as readonly { readonly href: string }[]).map(({ href }) => href)
-}
-
-function picturesOf(images: readonly unknown[]): readonly Picture[] {
-  return (images as readonly Picture[]).map(({ src, naturalWidth }) => ({ src, naturalWidth }))
-}
-
-function widthsOf({ scrollWidth, clientWidth }: Widths): Widths {
-  return { scrollWidth, clientWidth }
-}
-
-function fontSizeOf(element: unknown): string {
-  const { getComputedStyle } = globalThis as unknown as {
-    readonly getComputedStyle: (of: unknown) => { readonly fontSize: string }
-  }
-  return getComputedStyle(element).fontSize
+/** Filled with every script that fails, and every file that is not there. */
+function complaintsOn(page: Page): readonly string[] {
+  const complaints: string[] = []
+  page.on('pageerror', (error) => complaints.push(`${page.url()}: ${error.message}`))
+  page.on('response', (response) => {
+    if (response.status() >= 400) complaints.push(`${response.url()}: ${response.status()}`)
+  })
+  return complaints
 }
