@@ -72,7 +72,9 @@ describe('holdfast verify <module>', { timeout: 120_000 }, () => {
           '--law',
           'R1',
         ])
-        expect(output.replaceAll(/\s+/g, ' ')).toContain('it connects to a different database from the address')
+        expect(output.replaceAll(/\s+/g, ' ')).toContain(
+          'it connects to a different database from the address',
+        )
         expect(exitCode).toBe(3)
         expect(await tablesOf(url)).toEqual([])
         expect(await scratchOn(url)).toEqual([])
@@ -90,9 +92,7 @@ describe('holdfast verify <module>', { timeout: 120_000 }, () => {
           '--law',
           'R1',
         ])
-        expect(output.replaceAll(/\s+/g, ' ')).toMatch(
-          /its pool does not have \d connections: open it/,
-        )
+        expect(output.replaceAll(/\s+/g, ' ')).toMatch(/its pool does not have \d connections: open it/)
         expect(exitCode).toBe(3)
         expect(await scratchOn(url)).toEqual([])
       })
