@@ -22,8 +22,12 @@ describe('the public names', () => {
 })
 
 describe('the reference in docs/api', () => {
-  const readPage = (path: string): Promise<string> =>
-    readFile(new URL(`../docs/api/${path}`, import.meta.url), 'utf8')
+  const texts = new Map<string, Promise<string>>()
+  const readPage = (path: string): Promise<string> => {
+    const text = texts.get(path) ?? readFile(new URL(`../docs/api/${path}`, import.meta.url), 'utf8')
+    texts.set(path, text)
+    return text
+  }
 
   test('leads from every public name to its heading', async () => {
     const index = await readPage('index.md')

@@ -35,12 +35,13 @@ export function unreachablePages(start: string, pages: readonly DocsPage[]): rea
 
 /** Links to pages, or to places on them, that are not there. */
 export function brokenLinks(pages: readonly DocsPage[]): readonly string[] {
+  const anchors = new Map(pages.map((page) => [page.path, anchorsOf(page)]))
   return pages.flatMap((page) =>
     linksOf(page).flatMap(({ link, target, anchor }) => {
       const found = pages.find(({ path }) => path === target)
       if (found === undefined)
         return target.startsWith('docs/') ? [`${page.path} links to ${link}, which is not there`] : []
-      if (anchor === undefined || anchorsOf(found).includes(anchor)) return []
+      if (anchor === undefined || anchors.get(target)?.has(anchor) === true) return []
       return [`${page.path} links to ${link}, and ${target} has no such heading`]
     }),
   )
@@ -64,8 +65,16 @@ function linksOf({ path, text }: DocsPage): readonly Link[] {
     })
 }
 
-function anchorsOf({ text }: DocsPage): readonly string[] {
-  return Array.from(withoutFences(text).matchAll(/^#+ (.+)$/gm), ([, title = '']) => slug(title))
+/** A second heading of the same words gets a number. */
+function anchorsOf({ text }: DocsPage): ReadonlySet<string> {
+  const seen = new Map<string, number>()
+  const anchors = Array.from(withoutFences(text).matchAll(/^#+ (.+)$/gm), ([, title = '']) => {
+    const anchor = slug(title)
+    const times = seen.get(anchor) ?? 0
+    seen.set(anchor, times + 1)
+    return times === 0 ? anchor : `${anchor}-${times}`
+  })
+  return new Set(anchors)
 }
 
 /** As GitHub makes them. */

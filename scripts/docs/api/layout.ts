@@ -1,4 +1,5 @@
 import { adapterEntries } from '../adapter-entries.ts'
+import type { Declaration } from './source-file.ts'
 import { basesOf, idOf, publicThings, reachableFrom, type PublicThing } from './public-api.ts'
 
 /** The pages of the reference, by what is on them. */
@@ -24,6 +25,7 @@ export interface Entry {
 export interface Layout {
   readonly things: readonly PublicThing[]
   readonly onPart: ReadonlyMap<Part, readonly Entry[]>
+  readonly isPublic: (declared: Declaration) => boolean
   /** The interfaces whose members are the calls of a `locks` object. */
   readonly isCalls: (thing: PublicThing) => boolean
   /** The names of all adapters' entries, as in `holdfast/pg`. */
@@ -60,7 +62,9 @@ async function makeLayout(): Promise<Layout> {
     place(onPart.get(partOf(thing)) ?? [], thing)
   onPart.set('adapters', sharedFirst(onPart.get('adapters') ?? []))
   const adapters = (await adapterEntries()).map(({ name }) => `holdfast/${name}`)
-  return { things, onPart, isCalls: (thing) => calls.includes(thing), adapters }
+  const ids = new Set(things.map(idOf))
+  const isPublic = (declared: Declaration): boolean => ids.has(idOf(declared))
+  return { things, onPart, isPublic, isCalls: (thing) => calls.includes(thing), adapters }
 }
 
 function ownPart(entry: string): Part {

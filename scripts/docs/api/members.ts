@@ -1,4 +1,4 @@
-import { basesOf, idOf, membersOf, typesIn } from './public-api.ts'
+import { basesOf, membersOf, typesIn } from './public-api.ts'
 import { declarationOf, nameOf, type Declaration, type Node } from './source-file.ts'
 
 /** A member, and the file that declares it. */
@@ -11,9 +11,12 @@ export interface Member {
  * The members that a reader has to be shown with a thing: its own, and those of interfaces that it is made of and that
  * have no place in the reference themselves.
  */
-export function shownMembers(declared: Declaration, things: readonly Declaration[]): readonly Member[] {
+export function shownMembers(
+  declared: Declaration,
+  isPublic: (one: Declaration) => boolean,
+): readonly Member[] {
   const isHidden = (one: Declaration | undefined): one is Declaration =>
-    one?.node.type === 'TSInterfaceDeclaration' && !things.some((thing) => idOf(thing) === idOf(one))
+    one?.node.type === 'TSInterfaceDeclaration' && !isPublic(one)
   const isShown = ({ type, key }: Node): boolean =>
     !(type === 'MethodDefinition' && nameOf(key) === 'constructor') && key !== undefined
   const own = membersOf(declared)
@@ -23,7 +26,7 @@ export function shownMembers(declared: Declaration, things: readonly Declaration
     ...own,
     ...madeOf(declared)
       .filter(isHidden)
-      .flatMap((part) => shownMembers(part, things)),
+      .flatMap((part) => shownMembers(part, isPublic)),
   ]
 }
 

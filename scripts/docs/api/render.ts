@@ -62,7 +62,7 @@ function callsText(thing: PublicThing, { linker }: Writing): string {
 /** A table of the members that it declares, and of those that it has from an interface that is not public. */
 function membersText(thing: Declaration, { linker, layout }: Writing): string {
   if (isCallable(thing.node)) return ''
-  const rows = shownMembers(thing, layout.things).map(({ file, member }) => {
+  const rows = shownMembers(thing, layout.isPublic).map(({ file, member }) => {
     const { says, default: otherwise = '' } = commentOf(file, member)
     const mark = member.optional === true ? '?' : ''
     return [

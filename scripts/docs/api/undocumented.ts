@@ -1,4 +1,4 @@
-import { layout } from './layout.ts'
+import { layout, type Layout } from './layout.ts'
 import { shownMembers } from './members.ts'
 import type { PublicThing } from './public-api.ts'
 import { commentOf, nameOf } from './source-file.ts'
@@ -9,14 +9,16 @@ import { commentOf, nameOf } from './source-file.ts'
  * What an adapter needs of a driver, and what a dialect consists of, is explained by its types as a whole.
  */
 export async function undocumented(): Promise<readonly string[]> {
-  const { onPart, things } = await layout()
+  const { onPart, isPublic } = await layout()
   const found = [...onPart].flatMap(([part, entries]) =>
     entries
       .flatMap((entry) => entry.things)
       .flatMap((thing) =>
         [
           ...(thing.comment.says === '' ? [thing.name] : []),
-          ...(part === 'calls' || part === 'options' || isOptions(thing) ? silentMembers(thing, things) : []),
+          ...(part === 'calls' || part === 'options' || isOptions(thing)
+            ? silentMembers(thing, isPublic)
+            : []),
         ].map((name) => `${thing.file}: ${name}`),
       ),
   )
@@ -27,8 +29,8 @@ function isOptions({ name }: PublicThing): boolean {
   return name.endsWith('Options')
 }
 
-function silentMembers(thing: PublicThing, things: readonly PublicThing[]): readonly string[] {
-  return shownMembers(thing, things)
+function silentMembers(thing: PublicThing, isPublic: Layout['isPublic']): readonly string[] {
+  return shownMembers(thing, isPublic)
     .filter(({ file, member }) => commentOf(file, member).says === '')
     .map(({ member }) => `${thing.name}.${nameOf(member.key) ?? ''}`)
 }
