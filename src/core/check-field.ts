@@ -10,19 +10,16 @@ export function onlyKnown(request: object, known: readonly string[]): void {
   checkObject('options', request, known)
   for (const field of Object.keys(request)) {
     if (known.includes(field)) continue
-    throw new LockUsageError(
-      field,
-      field === 'timeoutMs' && known.includes('wait')
-        ? 'belongs to wait: pass wait: { timeoutMs }'
-        : `is not a field of this request; known: ${known.join(', ')}`,
-    )
+    const isOfWait = field === 'timeoutMs' && known.includes('wait')
+    const words = isOfWait ? 'belongs to wait: pass wait: { timeoutMs }' : 'is not a field of this request'
+    throw new LockUsageError(field, isOfWait ? words : `${words}; known: ${known.join(', ')}`)
   }
 }
 
 /** What holds fields: a number or a text in its place would be taken for nothing asked at all. */
 export function checkObject(field: string, value: unknown, fields: readonly string[] = []): void {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return
-  const known = fields.length === 0 ? '' : ` with ${fields.join(', ')}`
+  const known = fields.length === 0 ? '' : `, with any of ${fields.join(', ')}`
   throw new LockUsageError(field, `${show(value)} is not an object: pass one${known}`)
 }
 
@@ -31,7 +28,7 @@ export function checkSignal(signal: AbortSignal | undefined): void {
   const isController = (signal as unknown) instanceof AbortController
   throw new LockUsageError(
     'signal',
-    isController ? 'is an AbortController: pass its signal' : 'is not an AbortSignal',
+    isController ? 'is an AbortController: pass its signal' : `${show(signal)} is not an AbortSignal`,
   )
 }
 
@@ -91,17 +88,22 @@ export function checkLease(lease: LeaseTerms): LeaseTerms {
 
 export function checkTarget(target: Target): Target {
   onlyKnown(target, ['table', 'key'])
-  const key = target.key ?? {}
-  if (typeof key !== 'object' || Array.isArray(key))
-    throw new LockUsageError(
-      'target.key',
-      `is a ${Array.isArray(key) ? 'list' : typeof key}: pass an object, as in { id: [1, 2] }`,
-    )
-  const entries = Object.entries(key)
+  if (Array.isArray(target.key))
+    throw new LockUsageError('target.key', 'is a list: pass an object, as in { id: [1, 2] }')
+  if (target.key !== undefined && target.key !== null) checkKeyObject(target.key)
+  const entries = Object.entries(target.key ?? {})
   if (entries.length === 0)
     throw new LockUsageError('target.key', 'names no column, so it would lock every row')
   for (const [column, value] of entries) checkKeyColumn(column, value)
   return { table: checkTableName('target.table', target.table), key: target.key }
+}
+
+function checkKeyObject(key: unknown): void {
+  if (typeof key !== 'object')
+    throw new LockUsageError(
+      'target.key',
+      `${show(key)} names no column: pass an object, as in { id: ${show(key)} }`,
+    )
 }
 
 function checkKeyColumn(column: string, value: Value | readonly Value[]): void {
@@ -150,10 +152,11 @@ export function checkName(field: string, name: unknown): string {
 }
 
 export function checkNames(field: string, names: readonly unknown[]): readonly string[] {
-  if (!Array.isArray(names)) throw new LockUsageError(field, 'must be a list')
+  if (!Array.isArray(names)) throw new LockUsageError(field, `${show(names)} is not a list of names`)
   return names.map((name) => checkName(field, name))
 }
 
 export function show(value: unknown): string {
+  if (typeof value === 'function') return 'a function'
   return typeof value === 'string' ? JSON.stringify(value) : String(value)
 }

@@ -236,7 +236,7 @@ describeEntries((stage: Stage) => {
     const rows = (query: unknown, options?: unknown): Promise<string> =>
       sentence(locks.transaction((tx) => locks.rows(tx, query as Target, options as object)))
     expect(await rows({ table: 'counter', key: 1 })).toBe(
-      'target.key: is a number: pass an object, as in { id: [1, 2] }',
+      'target.key: 1 names no column: pass an object, as in { id: 1 }',
     )
     expect(await rows(target, 5)).toBe('options: 5 is not an object: pass one')
     // which lock by a key only, and say so
