@@ -31,7 +31,7 @@ export async function describePages(casesOf: (plan: Plan) => readonly Case[]): P
     const cases = casesOf(planOf(page))
     if (cases.length === 0) continue
     describe(page.name, () => {
-      for (const { title, run } of cases) test(title, { timeout: 60_000 }, run)
+      for (const { title, run } of cases) test(title, { timeout: 300_000 }, run)
     })
   }
 }
