@@ -27,7 +27,7 @@ function specs(context: EngineContext): void {
     await sql`create table note (id int primary key, body text, data jsonb, at timestamptz, raw bytea)`
   })
   beforeEach(() => sql`truncate note`)
-  afterAll(() => sql.end())
+  afterAll(() => sql.end({ timeout: 5 }))
 
   const ids = async (): Promise<readonly number[]> =>
     (await sql<{ id: number }[]>`select id from note order by id`).map(({ id }) => id)
@@ -58,7 +58,7 @@ function specs(context: EngineContext): void {
     }
     await expect(locks.transaction(work)).resolves.toBe(2)
     expect(await ids()).toEqual([1])
-    await own.end()
+    await own.end({ timeout: 5 })
   })
 
   test('what a connection was sent before its end is not missing in the answers after it', async () => {
@@ -160,7 +160,7 @@ function specs(context: EngineContext): void {
     const parse = (text: string): object => ({ text })
     const own = open({ types: { own: { to: from, from: [from], serialize: String, parse } } })
     expect(() => createLocks(own)).toThrow('its option types changes the rows that Holdfast reads')
-    await own.end()
+    await own.end({ timeout: 5 })
   })
 
   test('every statement that waits behind another hears of the end of the connection', async () => {
@@ -181,7 +181,7 @@ function specs(context: EngineContext): void {
     await expect(answers).rejects.toThrow('seen')
     // two connections, and neither is lost to the pool
     await Promise.all([1, 2].map(() => locks.transaction((tx) => tx`select 1`)))
-    await own.end()
+    await own.end({ timeout: 5 })
   })
 
   test('connections are had where the types of arrays are not fetched, and with one connection', async () => {
@@ -191,7 +191,7 @@ function specs(context: EngineContext): void {
       await locks.withLock(['note', id], (tx) => tx`insert into note (id) values (${id})`)
     expect(await own`select 1 as one`).toEqual([{ one: 1 }])
     expect(await ids()).toEqual([1, 2])
-    await own.end()
+    await own.end({ timeout: 5 })
   })
 
   test('values of Holdfast arrive as they are, whatever the column', async () => {
@@ -385,6 +385,6 @@ function specs(context: EngineContext): void {
       acquired: true,
       value: 'free',
     })
-    await own.end()
+    await own.end({ timeout: 5 })
   })
 }
