@@ -17,6 +17,7 @@ declare module 'vitest' {
 
 /** Starts every engine once for the whole run and tells the test files where they are. Gives back how to stop them. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  delete process.env.DATABASE_URL // the developer's own database is none of the tests'
   const required = await requiredEngines()
   const starts = await startEngines()
   try {

@@ -167,13 +167,17 @@ function specs(context: EngineContext): void {
 }
 
 describe('what is not an instance of Knex that Holdfast knows is refused when the locks are created', () => {
+  const methods = { raw: () => {} }
+
   test('another object', () => {
-    expect(() => createLocks({ client: {}, transaction: () => {} })).toThrow('knex 3.3 is known to work')
+    expect(() => createLocks({ client: {}, transaction: () => {}, ...methods })).toThrow(
+      'knex 3.3 is known to work',
+    )
   })
 
   test('another driver', () => {
     const client = { driverName: 'mssql', acquireConnection: () => {}, releaseConnection: () => {} }
-    expect(() => createLocks({ client, transaction: () => {} })).toThrow(
+    expect(() => createLocks({ client, transaction: () => {}, ...methods })).toThrow(
       'its client mssql is not one of pg, mysql2, better-sqlite3',
     )
   })

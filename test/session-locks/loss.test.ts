@@ -69,6 +69,8 @@ describeSessionLocks((stage) => {
     for (const id of (await stage.onServer()).sessions) if (!holders.includes(id)) await kill(id)
     expect(await waiting).toBeInstanceOf(Error)
     expect(held.signal.aborted).toBe(false)
+    // the connection is cut before the server has taken its wait back, and would hand it the lock for a moment
+    await until(async () => (await stage.onServer()).waiting === 0, 'no waiter on the server')
     await held.release()
     await (await b.acquire(stage.key(), { wait: 'nowait' })).release()
   })
