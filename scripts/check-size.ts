@@ -9,7 +9,7 @@ import { entryPoints } from '../test/shape/public-names.ts'
  *
  * Nothing but Node's own modules may be loaded: a driver in the bundle would be a driver in everybody's bundle.
  */
-const maxBytes = 27_000
+const maxBytes = 27_500
 
 const built = [...(await entryPoints()).values()].map((source) =>
   source.replace(/^src/, 'dist').replace(/ts$/, 'js'),

@@ -2,10 +2,7 @@ import { countRows, type ClaimStatements } from './claim.ts'
 import { endAll, readClaimed, sqlClaims, type PickedChange } from './claim-sql.ts'
 import { claimText, type ClaimSyntax } from './claim-text.ts'
 
-type Shared = Pick<
-  ClaimStatements,
-  'take' | 'complete' | 'completeAll' | 'release' | 'extend' | 'giveBack' | 'bury'
->
+type Shared = ReturnType<typeof sqlClaims> & Pick<ClaimStatements, 'take' | 'completeAll'>
 
 /**
  * Claims on engines that run inside of the process, by one UPDATE ... RETURNING.

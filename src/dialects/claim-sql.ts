@@ -1,6 +1,15 @@
 import type { SqlStatement } from '../core/statement.ts'
 import type { Version } from '../core/version.ts'
-import type { Changes, ClaimStatements, ClaimTerms, Counted, HeldClaim, QueueTable } from './claim.ts'
+import {
+  countIn,
+  readCounts,
+  type Changes,
+  type ClaimStatements,
+  type ClaimTerms,
+  type Counted,
+  type HeldClaim,
+  type QueueTable,
+} from './claim.ts'
 import { claimText, type ClaimSyntax, type ClaimText } from './claim-text.ts'
 
 /** A change of rows that are picked in the queue's order. The parts are written when they are asked for. */
@@ -22,7 +31,10 @@ export interface ClaimTraits {
   readonly counted: (statement: SqlStatement) => Counted
 }
 
-type Shared = Pick<ClaimStatements, 'complete' | 'release' | 'extend' | 'giveBack' | 'bury'>
+type Shared = Pick<
+  ClaimStatements,
+  'complete' | 'release' | 'extend' | 'giveBack' | 'bury' | 'tally' | 'tallyDead'
+>
 
 /** The statements that are the same on every SQL engine, but for how rows are picked and counted. */
 export function sqlClaims({ syntax, changePicked, counted }: ClaimTraits): Shared {
@@ -48,6 +60,18 @@ export function sqlClaims({ syntax, changePicked, counted }: ClaimTraits): Share
       const text = textOf(queue)
       const setDead = (): string => text.setFree(set)
       return changePicked({ queue, text, where: text.exhausted, set: setDead, limit, version })
+    },
+    tally: (queue) => {
+      const text = textOf(queue)
+      const statement = text.statement(`SELECT ${text.sums()} FROM ${text.from} WHERE ${text.matching()}`)
+      return { statement, read: readCounts }
+    },
+    tallyDead: (queue, set) => {
+      const text = textOf(queue)
+      return {
+        statement: text.statement(`SELECT COUNT(*) AS n FROM ${text.from} WHERE ${text.having(set)}`),
+        read: countIn,
+      }
     },
   }
 }

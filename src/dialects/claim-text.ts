@@ -45,6 +45,12 @@ export interface ClaimText {
   readonly expired: () => string
   /** Rows of the queue that nobody has and nobody may claim. */
   readonly exhausted: () => string
+  /** Rows of the queue, whatever became of them. */
+  readonly matching: () => string
+  /** Rows that have these values. */
+  readonly having: (values: Changes) => string
+  /** How many rows can be claimed, are delayed, are claimed, and were claimed too often. */
+  readonly sums: () => string
   /** The rows of one claim: found the way they were picked, so that the token needs no index. */
   readonly claimedBy: (token: string) => string
   readonly order: (under?: string) => string
@@ -87,6 +93,9 @@ export function claimText(syntax: ClaimSyntax, queue: QueueTable): ClaimText {
     claimedBy: (token) => [...matches(), `${at(queue.token)} = ${value(token)}`].join(' AND '),
     claimable: () => [...matches(), isOver, ...limited('<')].join(' AND '),
     expired: () => [...matches(), `${at(queue.token)} IS NOT NULL`, `${until} <= ${nowMs}`].join(' AND '),
+    matching: () => ['1 = 1', ...matches()].join(' AND '),
+    having: (values) => havingText(values, at, value),
+    sums: () => sumsOf({ syntax, until, token: at(queue.token), isOver, limited }),
     exhausted: () => [...matches(), isOver, ...limited('>=')].join(' AND '),
     order: (under) => orderText(queue, under === undefined ? at : (column) => `${under}.${quote(column)}`),
     ...settersOf({ syntax, value }, queue),
@@ -97,6 +106,35 @@ export function claimText(syntax: ClaimSyntax, queue: QueueTable): ClaimText {
       syntax.exactId === undefined ? '' : `, ${syntax.exactId(id)} AS ${quote(exactIdColumn)}`,
     statement: (sql) => ({ sql, params }),
   }
+}
+
+function havingText(
+  values: Changes,
+  at: (column: string) => string,
+  value: (value: Value) => string,
+): string {
+  const conditions = Object.entries(values).map(([column, one]) => ({ column, values: [one] }))
+  return conditions.map((condition) => conditionText(condition, at, value)).join(' AND ')
+}
+
+interface Counting {
+  readonly syntax: ClaimSyntax
+  readonly until: string
+  readonly token: string
+  readonly isOver: string
+  readonly limited: (sign: '<' | '>=') => readonly string[]
+}
+
+function sumsOf({ syntax: { quote, nowMs }, until, token, isOver, limited }: Counting): string {
+  const sum = (name: string, ...conditions: readonly string[]): string =>
+    `SUM(CASE WHEN ${conditions.join(' AND ')} THEN 1 ELSE 0 END) AS ${quote(name)}`
+  const isLater = `${until} > ${nowMs}`
+  const ready = sum('ready', isOver, ...limited('<'))
+  const delayed = sum('delayed', isLater, `${token} IS NULL`)
+  const claimed = sum('claimed', isLater, `${token} IS NOT NULL`)
+  const tooOften = limited('>=')
+  const spent = tooOften.length === 0 ? `0 AS ${quote('spent')}` : sum('spent', isOver, ...tooOften)
+  return [ready, delayed, claimed, spent].join(', ')
 }
 
 interface Setting {

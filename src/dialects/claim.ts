@@ -91,6 +91,15 @@ export interface Counted {
   readonly count: (rows: readonly Row[]) => number
 }
 
+/** How many jobs there are, by what can become of them. */
+export type JobCounts = Readonly<Record<'ready' | 'delayed' | 'claimed' | 'spent', number>>
+
+/** A question after numbers. */
+export interface Tally<Numbers> {
+  readonly statement: Statement
+  readonly read: (rows: readonly Row[]) => Numbers
+}
+
 /** What becomes of rows that were claimed too often. */
 export interface Burial {
   readonly set: Changes
@@ -120,6 +129,10 @@ export interface ClaimStatements {
   readonly giveBack: (queue: QueueTable, limit: number, version: Version) => Counted
   /** Changes rows that nobody has and that were claimed too often. */
   readonly bury: (queue: QueueTable, burial: Burial, version: Version) => Counted
+  /** Counts the rows that `where` matches: free, free later, had by somebody, and free but claimed too often. */
+  readonly tally: (queue: QueueTable) => Tally<JobCounts>
+  /** Counts the rows that look as those do that were claimed too often. */
+  readonly tallyDead: (queue: QueueTable, set: Changes) => Tally<number>
   /**
    * An id as it is sent back, from the text in {@link exactIdColumn}. Absent where no such column is asked for.
    */
@@ -140,4 +153,12 @@ export function countRows(rows: readonly Row[]): number {
 /** For engines that are asked for the number, in the column `n`. */
 export function countIn(rows: readonly Row[]): number {
   return Number(rows[0]?.n ?? 0)
+}
+
+/** Engines give a sum as a number, a bigint or a text, and of no rows as null. */
+export function readCounts([row]: readonly Row[]): JobCounts {
+  const [ready, delayed, claimed, spent] = [row?.ready, row?.delayed, row?.claimed, row?.spent].map((sum) =>
+    Number(sum ?? 0),
+  ) as [number, number, number, number]
+  return { ready, delayed, claimed, spent }
 }

@@ -1,3 +1,4 @@
+import { wallMs } from '../core/clock.ts'
 import type { TableName } from '../core/request.ts'
 import type { Row } from '../core/statement.ts'
 import {
@@ -6,9 +7,11 @@ import {
   type ClaimStatements,
   type Counted,
   type HeldClaim,
+  type JobCounts,
   type QueueTable,
 } from '../dialects/claim.ts'
 import { command, type Change, type Condition } from './command.ts'
+import { meets } from './match.ts'
 
 export function nameOf(table: TableName): string {
   return typeof table === 'string' ? table : table.join('.')
@@ -48,6 +51,18 @@ function heldRow(queue: QueueTable, { id, token }: HeldClaim): Pick<Change, 'tab
 /** What a job that is done becomes. */
 function ending({ token, until }: QueueTable, change: Changes | 'delete'): Pick<Change, 'set' | 'remove'> {
   return change === 'delete' ? { remove: true } : { set: { ...change, [token]: null, [until]: null } }
+}
+
+function countsOf(queue: QueueTable, rows: readonly Row[]): JobCounts {
+  const { attempts, maxAttempts = Infinity } = queue
+  const counts = { ready: 0, delayed: 0, claimed: 0, spent: 0 }
+  for (const row of rows) {
+    const isFree = meets(row, isOver(queue), wallMs())
+    const isSpent = attempts !== undefined && Number(row[attempts] ?? 0) >= maxAttempts
+    if (isFree) counts[isSpent ? 'spent' : 'ready'] += 1
+    else counts[(row[queue.token] ?? null) === null ? 'delayed' : 'claimed'] += 1
+  }
+  return counts
 }
 
 export const claim: ClaimStatements = {
@@ -112,6 +127,14 @@ export const claim: ClaimStatements = {
       skip: true,
       limit,
     })
+  },
+  tally: (queue) => ({
+    statement: command({ do: 'find', table: nameOf(queue.table), where: matches(queue) }),
+    read: (rows) => countsOf(queue, rows),
+  }),
+  tallyDead: (queue, set) => {
+    const where = Object.entries(set).map(([column, value]) => ({ column, is: [value] }))
+    return { statement: command({ do: 'find', table: nameOf(queue.table), where }), read: countRows }
   },
   // a column that a row does not have is an empty one
   misfits: [],

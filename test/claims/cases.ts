@@ -85,6 +85,7 @@ function casesOf({ claim, claimIndex, version }: Server, { shape, done, dead }: 
     ...shown('extend', claim.extend(shape, held, 30_000).statements),
     ...shown('give back', claim.giveBack(shape, 1000, version).statements),
     ...shown('put aside', dead ? claim.bury(shape, { set: dead, limit: 1000 }, version).statements : []),
+    ...shown('count', [claim.tally(shape).statement, dead && claim.tallyDead(shape, dead).statement]),
     ...shown('index', claimIndex.index(shape, version)),
     ...shown('is it used', [...(claimIndex.scan?.head ?? []), claimIndex.scan?.ask(shape)]),
     ...shown('announce', [claim.announce?.(shape)]),

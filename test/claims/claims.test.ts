@@ -4,7 +4,7 @@ import { LockLostError, LockUsageError } from '../../src/core/errors.ts'
 import { queue } from '../../src/locks/queue/queue.ts'
 import type { Job } from '../../src/locks/queue/job.ts'
 import { caught } from '../entries/stage.ts'
-import { jobs, type JobRow } from './job-table.ts'
+import { jobs, patientJobs, type JobRow } from './job-table.ts'
 import { describeAllQueues, type QueueStage } from './stage.ts'
 
 const ids = (taken: readonly Job<JobRow>[]): readonly number[] => taken.map(({ id }) => Number(id))
@@ -165,6 +165,22 @@ function specs(stage: QueueStage): void {
     expect(await rowOf(1)).toEqual(before)
     await stage.shop.claims.complete(jobs, { id: 1, token: before?.claim_token ?? '' })
     expect(await rowOf(1)).toMatchObject({ state: 'done' })
+  })
+
+  test('jobs are counted by what can become of them, as the server’s clock has it', async () => {
+    const { claims } = stage.shop
+    expect(await claims.stats(jobs)).toEqual({ ready: 0, delayed: 0, claimed: 0, dead: 0 })
+    await add(3)
+    const others = [{ state: 'done' }, { state: 'dead' }, { attempts: 3 }] as const
+    await stage.table.add(others.map((other, index) => ({ id: 4 + index, ...other })))
+    await one()
+    await (await one()).release({ delayMs: 600_000 })
+    expect(await claims.stats(jobs)).toEqual({ ready: 1, delayed: 1, claimed: 1, dead: 2 })
+    expect(await claims.stats(patientJobs(1000))).toEqual({ ready: 2, delayed: 1, claimed: 1 })
+    await expire()
+    expect(await claims.stats(jobs)).toEqual({ ready: 3, delayed: 0, claimed: 0, dead: 2 })
+    expect(await claims.reclaim(jobs)).toEqual({ freed: 1, dead: 1 })
+    expect(await claims.stats(jobs)).toEqual({ ready: 3, delayed: 0, claimed: 0, dead: 2 })
   })
 
   test('the claims of a job are counted that comes without a number of them', async () => {

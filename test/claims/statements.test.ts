@@ -69,6 +69,8 @@ describe('values', () => {
       ...claim.take(shape, terms, version).steps.filter((step) => typeof step !== 'function'),
       ...claim.complete(shape, held, done).statements,
       ...claim.release(shape, held, 4321).statements,
+      claim.tally(shape).statement,
+      claim.tallyDead(shape, { [`where${hostile}`]: 'over' }).statement,
     ]
     const texts = statements.filter(isSql).map(({ sql }) => sql)
     expect(texts.length > 0).toBe(dialect.name !== 'mongodb')

@@ -1,6 +1,8 @@
-import type { Row, Value } from '../../core/statement.ts'
+import type { DocumentCommand, Row, Value } from '../../core/statement.ts'
 import {
+  countIn,
   countRows,
+  readCounts,
   type Changes,
   type ClaimStatements,
   type Counted,
@@ -107,10 +109,46 @@ export const claim: ClaimStatements = {
     const spent = { [attempts]: { $gte: maxAttempts } }
     return many(queue, { ...matches(queue), ...isOver(queue), ...spent }, free(queue, set))
   },
+  tally: (queue) => {
+    const [until, token] = [`$${fieldName(queue.until)}`, `$${fieldName(queue.token)}`]
+    const isFree = { $lte: [until, now] }
+    const isHeld = { $gt: [token, null] }
+    const [isFew, isSpent] = attemptsIn(queue)
+    const group = {
+      _id: null,
+      ready: sumOf(isFree, isFew),
+      delayed: sumOf({ $not: [isFree] }, { $not: [isHeld] }),
+      claimed: sumOf({ $not: [isFree] }, isHeld),
+      spent: sumOf(isFree, isSpent),
+    }
+    return { statement: counting(queue, matches(queue), { $group: group }), read: readCounts }
+  },
+  tallyDead: (queue, set) => {
+    const looks = Object.entries(set).map(([field, value]) => [fieldName(field), { $eq: value }])
+    return {
+      statement: counting(queue, Object.fromEntries(looks) as Document, { $count: 'n' }),
+      read: countIn,
+    }
+  },
   // a field that is missing is an empty one
   misfits: [],
   // changes of the collection are told without being announced
   topic: ({ table }) => collection(table),
+}
+
+function sumOf(...conditions: readonly unknown[]): Document {
+  return { $sum: { $cond: [{ $and: conditions }, 1, 0] } }
+}
+
+/** Whether a document may be claimed still, and whether it was claimed too often. */
+function attemptsIn({ attempts, maxAttempts }: QueueTable): readonly [unknown, unknown] {
+  if (attempts === undefined || maxAttempts === undefined) return [true, false]
+  const isSpent = { $gte: [{ $ifNull: [`$${fieldName(attempts)}`, 0] }, maxAttempts] }
+  return [{ $not: [isSpent] }, isSpent]
+}
+
+function counting({ table }: QueueTable, found: Document, count: Document): DocumentCommand {
+  return { command: { aggregate: collection(table), pipeline: [{ $match: found }, count], cursor: {} } }
 }
 
 /** The document, as long as the claim is the holder's. In a transaction it is the commit that reaches most members. */

@@ -18,6 +18,7 @@ import type { Job, JobKey, JobOptions, ReleaseOptions } from './job.ts'
 import type { OpenTransaction, Port } from '../port.ts'
 import type { Queue } from './queue-definition.ts'
 import type { WorkOptions, WorkReport } from './work-options.ts'
+import { stats, type QueueStats } from './stats.ts'
 import { work } from './work.ts'
 
 /** Work queues in tables of yours. */
@@ -85,6 +86,24 @@ export interface Claims<Tx> {
     handler: Handler<R>,
     options?: WorkOptions<R>,
   ) => Promise<WorkReport>
+  /**
+   * Counts the jobs that are ready, delayed, claimed and dead, by the server's clock. It reads all rows of the queue:
+   * call it for a dashboard or an alert, not for every job.
+   *
+   * @example
+   * import { queue } from 'holdfast/pg'
+   *
+   * const jobs = queue({
+   *   table: 'job',
+   *   id: 'id',
+   *   orderBy: 'id',
+   *   claim: { token: 'claim_token', until: 'claimed_until' },
+   *   done: 'delete',
+   * })
+   * const { ready } = await locks.stats(jobs)
+   * ready // => 5
+   */
+  readonly stats: (queue: Queue<object>) => Promise<QueueStats>
   /** The index that claims need, and whether they read in vain without it. */
   readonly adviseIndexes: (queue: Queue<object>) => Promise<IndexAdvice>
   /**
@@ -117,6 +136,7 @@ export function createClaims<Tx>(
       extend(claims, checked(queue), { ...keyOf(job), visibilityMs }),
     reclaim: async (queue) => reclaim(claims, checked(queue)),
     work: async (queue, handler, options = {}) => work(claims, { queue: checked(queue), handler, options }),
+    stats: async (queue) => stats(claims, checked(queue)),
     adviseIndexes: async (queue) => adviseIndexes(port, checked(queue)),
     announce: async (queue, options = {}) => {
       checkObject('options', options, ['tx'])
