@@ -3,7 +3,7 @@ import { released, type Session, type Sessions } from '../../core/session.ts'
 import { watchLoss, type LossEvents } from '../connection-loss.ts'
 import { Flight } from '../flight.ts'
 import { mustHave } from '../must-have.ts'
-import { endStatement } from '../mysql2/end-statement.ts'
+import { endThread } from '../mysql2/end-thread.ts'
 import { Line } from '../mysql2/line.ts'
 import { statementsOn } from '../mysql2/statements.ts'
 import { queryBy, wireOf, type MariadbQuery } from './command.ts'
@@ -80,7 +80,7 @@ function sessionOf<Connection extends MariadbConnection>(
       core.receiveQueue.clear()
       own.destroy()
       giveBack()
-      await endStatement(pool, threadId)
+      await endThread(pool, threadId)
     },
     onLost: loss.onLost,
     whyLost: loss.whyLost,

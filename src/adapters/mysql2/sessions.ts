@@ -4,7 +4,7 @@ import type { Row } from '../../core/statement.ts'
 import { watchLoss, type LossEvents } from '../connection-loss.ts'
 import { mustHave } from '../must-have.ts'
 import { isUnsent, toMysql, wireOf, type Command, type CoreConnection, type Mysql2Query } from './command.ts'
-import { endStatement } from './end-statement.ts'
+import { endThread } from './end-thread.ts'
 import { Line } from './line.ts'
 import { withoutAutocommit } from './server-status.ts'
 import { beginTexts, statementsOn } from './statements.ts'
@@ -78,7 +78,7 @@ function sessionOf<Connection extends Mysql2Connection>(
       own.destroy()
       line.cancel(why)
       giveBack()
-      await endStatement(pool, own.threadId)
+      await endThread(pool, own.threadId)
     },
     onLost: loss.onLost,
     whyLost: loss.whyLost,

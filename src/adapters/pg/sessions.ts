@@ -4,7 +4,8 @@ import { released, type Session, type Sessions, type TransactionStart } from '..
 import type { Row, SqlStatement, Value } from '../../core/statement.ts'
 import { watchLoss } from '../connection-loss.ts'
 import { bodyTraits, PgBody, type PgMessages } from './body.ts'
-import { cancel, type CancelTarget } from './cancel.ts'
+import type { CancelTarget } from './cancel.ts'
+import { endBackend } from './end-backend.ts'
 import { guardIdle, guardKept, type IdleErrors } from './guard.ts'
 import { mustHave } from '../must-have.ts'
 import { listenOn, type ListeningClient } from './listen.ts'
@@ -128,9 +129,7 @@ function sessionOf<Client extends PgClient>(client: Client, { names, pipeline }:
     },
     destroy: async (why) => {
       body.stop()
-      client.release(why)
-      // While a statement waits for a lock, the server does not notice that its client has gone.
-      await cancel(client)
+      await endBackend(client, why)
     },
     onLost: loss.onLost,
     whyLost: loss.whyLost,

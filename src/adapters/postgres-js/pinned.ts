@@ -64,15 +64,21 @@ export class Pinned {
     this.#connection.execute(rowlessQuery(this.#sql))
   }
 
-  /** The pool has it again when the server has closed it. */
+  /** Until the server has closed it: then the pool has it again. */
   async destroy(why: Error): Promise<void> {
     if (this.#over !== undefined) return
     let isClosed = false
-    whenClosed(this.#connection, () => (isClosed = true))
+    const closed = new Promise<void>((resolve) => {
+      whenClosed(this.#connection, () => {
+        isClosed = true
+        resolve()
+      })
+    })
     this.#end(why)
     // postgres.js writes in the next round; what it had not written then, its next connection would never get rid of
     await nextRound()
     if (!isClosed) this.#connection.terminate()
+    return closed
   }
 
   readonly #goOn = (): void => {

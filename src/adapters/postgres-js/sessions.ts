@@ -9,7 +9,8 @@ import {
 } from '../../core/session.ts'
 import type { Row, SqlStatement } from '../../core/statement.ts'
 import { dressed } from '../orm/dressed.ts'
-import { cancel, type CancelTarget } from '../pg/cancel.ts'
+import type { CancelTarget } from '../pg/cancel.ts'
+import { cancelUntil } from '../pg/end-backend.ts'
 import { traits as pgTraits } from '../pg/sessions.ts'
 import { sqlOnly } from '../statement-kind.ts'
 import type { TransactionBody } from '../transaction-body.ts'
@@ -53,13 +54,14 @@ function sessionOf(sql: PostgresJsSql, pinned: Pinned): Session<PostgresJsBody> 
     },
     destroy: async (why) => {
       body.state.over()
-      await pinned.destroy(why)
-      // while a statement waits for a lock, the server does not notice that its client has gone
-      if (pid !== null && secret !== null)
-        await Promise.all(
-          // postgres.js reads it as a number without sign
-          hostsOf(sql.options).map((host) => cancel({ ...host, processID: pid, secretKey: secret | 0 })),
-        )
+      const closed = pinned.destroy(why)
+      if (pid === null || secret === null) return
+      // postgres.js reads it as a number without sign
+      const secretKey = secret | 0
+      await cancelUntil(
+        closed,
+        hostsOf(sql.options).map(({ host, port }) => ({ host, port, processID: pid, secretKey })),
+      )
     },
     onLost: (tell) => pinned.onLost(tell),
     whyLost: () => pinned.whyLost,
@@ -141,7 +143,11 @@ function beginText(start: TransactionStart): string {
 }
 
 /** Which of several a connection is to, postgres.js tells nobody. */
-function hostsOf({ host, port, path }: PostgresJsOptions): readonly CancelTarget[] {
+function hostsOf({
+  host,
+  port,
+  path,
+}: PostgresJsOptions): readonly Required<Pick<CancelTarget, 'host' | 'port'>>[] {
   const ports = [port].flat()
   if (typeof path === 'string') return ports.slice(0, 1).map((one) => ({ host: dirname(path), port: one }))
   return [host].flat().map((one, place) => ({ host: one, port: ports[place] ?? ports[0] ?? 5432 }))
