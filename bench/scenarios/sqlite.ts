@@ -7,8 +7,6 @@ import type { Way } from '../../test/sqlite-contention/worker.ts'
 import { quantile, quartiles } from '../compare.ts'
 import type { Bench, Goal, Scenario, Section, SectionRow } from '../scenario.ts'
 
-const loader = new URL('../typescript.mjs', import.meta.url).href
-
 export const scenario: Scenario = {
   id: 'sqlite',
   title: 'SQLite: four processes write to one file',
@@ -92,7 +90,6 @@ async function compareIn(bench: Bench, one: Shape): Promise<readonly Section[]> 
         part: { windowMs },
         thinkMs,
         restMs,
-        loader,
       })
       seen.get(way)?.push(figuresOf(outcome, windowMs))
       await rm(folder, { recursive: true, force: true })

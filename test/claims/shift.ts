@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 
+import { programOf } from '../engines/program.ts'
 import type { FromWorker } from './worker.ts'
 
 export interface ShiftPlan {
@@ -28,14 +28,13 @@ export async function startShift(plan: ShiftPlan): Promise<Shift> {
   const failures: string[] = []
   const children = new Map<string, ChildProcess>()
   let started = 0
+  const program = await programOf(new URL('./worker.ts', import.meta.url))
   const start = async (): Promise<void> => {
     started += 1
     const name = `process-${started}`
     const { engine, url, workers, visibilityMs } = plan
     const args = [engine, url, name, String(workers), String(visibilityMs)]
-    const child = fork(fileURLToPath(new URL('./worker.ts', import.meta.url)), args, {
-      execArgv: ['--import', 'tsx'],
-    })
+    const child = fork(program, args, { execArgv: [] })
     child.on('message', (message: FromWorker) => {
       if (typeof message === 'object') failures.push(message.failed)
     })

@@ -4,7 +4,7 @@ import { effectOf, effectOfClaim, patientJobs, type JobRow } from './job-table.t
 import { openWorkshop } from './workshop.ts'
 
 /*
- * A process of workers: `node --import tsx worker.ts <engine> <url> <name> <workers> <visibilityMs>`.
+ * A process of workers: `worker.ts <engine> <url> <name> <workers> <visibilityMs>`.
  *
  * Each job leaves one effect, stored together with the end of the job; on MongoDB before it, since there the transaction
  * of a process that dies holds its documents for a minute. Says `ready` when it works, `failed` with the

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -10,6 +9,7 @@ import type { Inspection } from '../../src/core/inspection.ts'
 import { meet, type SharedLocks } from '../../src/locks.ts'
 import { registry, type DialectName } from '../../src/registry.ts'
 import { subjects, type Connected } from '../adapters/subject.ts'
+import { programOf } from '../engines/program.ts'
 import { describeEngines, until, type EngineContext } from '../engines/use.ts'
 import { gate } from '../entries/stage.ts'
 import { cli } from './terminal.ts'
@@ -150,11 +150,9 @@ describeEngines(
 )
 
 /** What the program prints, in a process that knows no key. */
-function program(...args: readonly string[]): Promise<string> {
-  const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
-  return promisify(execFile)(process.execPath, ['--import', 'tsx', main, ...args]).then(
-    ({ stdout }) => stdout,
-  )
+async function program(...args: readonly string[]): Promise<string> {
+  const main = await programOf(new URL('../../src/cli/main.ts', import.meta.url))
+  return (await promisify(execFile)(process.execPath, [main, ...args])).stdout
 }
 
 /** As a user writes it: files have addresses too. */

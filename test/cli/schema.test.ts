@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 
 import { readAnswer, type Statement } from '../../src/core/statement.ts'
 import { registry, type DialectName } from '../../src/registry.ts'
+import { programOf } from '../engines/program.ts'
 import { describeEngines } from '../engines/use.ts'
 import { cli } from './terminal.ts'
 
@@ -102,10 +102,10 @@ interface Ended {
   readonly errors: string
 }
 
-function program(...args: readonly string[]): Promise<Ended> {
-  const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+async function program(...args: readonly string[]): Promise<Ended> {
+  const main = await programOf(new URL('../../src/cli/main.ts', import.meta.url))
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, ['--import', 'tsx', main, ...args], (_, output, errors) =>
+    const child = execFile(process.execPath, [main, ...args], (_, output, errors) =>
       resolve({ exitCode: child.exitCode ?? -1, output, errors }),
     )
   })

@@ -1,8 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-const root = fileURLToPath(new URL('../../', import.meta.url))
-const tsx = new URL('../../node_modules/tsx/dist/', import.meta.url)
+import { programOf } from '../engines/program.ts'
+
+const root = new URL('../../', import.meta.url)
+const tsx = new URL('node_modules/tsx/dist/', root)
 
 /** What a program has printed, and how it ended. */
 export interface Ended {
@@ -18,16 +20,13 @@ export interface Running {
   readonly ended: Promise<Ended>
 }
 
-/**
- * Starts a program in the root of the repository, as `npx tsx <file> <arguments>` does, but in one process: that of tsx
- * itself would stand between the test and a signal.
- */
-export function start(file: string, args: readonly string[] = []): Running {
-  return startNode(['--import', new URL('loader.mjs', tsx).href, file, ...args], root)
+/** Starts a program of the repository in its root. */
+export async function start(file: string, args: readonly string[] = []): Promise<Running> {
+  return startNode([await programOf(new URL(file, root)), ...args], fileURLToPath(root))
 }
 
-export function run(file: string, args: readonly string[] = []): Promise<Ended> {
-  return start(file, args).ended
+export async function run(file: string, args: readonly string[] = []): Promise<Ended> {
+  return (await start(file, args)).ended
 }
 
 /** Runs `tsx <file>` itself, in another folder. */

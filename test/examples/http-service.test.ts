@@ -13,7 +13,7 @@ interface Answer {
 }
 
 async function serve(url: string): Promise<{ readonly service: Running; readonly home: string }> {
-  const service = start('examples/http-service.ts', ['--port', '0', '--url', url])
+  const service = await start('examples/http-service.ts', ['--port', '0', '--url', url])
   onTestFinished(() => void service.child.kill('SIGKILL'))
   const home = (): string | undefined => /http:\/\/127\.0\.0\.1:\d+/.exec(service.printed.stdout)?.[0]
   await until(() => home() !== undefined, 'that the service is up')

@@ -1,6 +1,6 @@
 /*
  * Plays several stories one after another, with what it is given as their arguments, so that the library is loaded once:
- * tsx test/examples/play.ts transfer,quota --url <address>
+ * play.ts transfer,quota --url <address>
  */
 const [stories = '', ...args] = process.argv.slice(2)
 

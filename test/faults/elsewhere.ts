@@ -1,8 +1,8 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { afterEach } from 'vitest'
 
+import { programOf } from '../engines/program.ts'
 import type { Answer, Order } from './holder.ts'
 import type { Stage } from './stage.ts'
 
@@ -21,10 +21,9 @@ export function processes(stage: Stage): (shiftMs?: number) => Promise<Elsewhere
     for (const child of children.splice(0)) await end(child)
   })
   return async (shiftMs = 0) => {
-    const program = fileURLToPath(new URL('./holder.ts', import.meta.url))
-    const child = fork(program, [stage.name, stage.engine.server.url, String(shiftMs)], {
-      execArgv: ['--import', 'tsx'],
-    })
+    const program = await programOf(new URL('./holder.ts', import.meta.url))
+    const args = [stage.name, stage.engine.server.url, String(shiftMs)]
+    const child = fork(program, args, { execArgv: [] })
     children.push(child)
     await answerOf(child)
     return {

@@ -4,7 +4,7 @@ import { loadDriver } from '../stories/drivers.ts'
 import type { Shop } from '../stories/shop.ts'
 
 /*
- * A process that holds a lock: `node --import tsx holder.ts <engine> <url> <clock shift in ms>`.
+ * A process that holds a lock: `holder.ts <engine> <url> <clock shift in ms>`.
  *
  * Says `ready` when it is connected, and answers every order. Ends when its parent lets go of it.
  */

@@ -6,7 +6,7 @@ import { createLeases } from '../../src/locks/lease/lease.ts'
 import { findDialect } from '../../src/registry.ts'
 
 /**
- * A process that holds a lease: `node --import tsx lease-holder.ts <url> <name> <ttlMs> <stays or leaves>`.
+ * A process that holds a lease: `lease-holder.ts <url> <name> <ttlMs> <stays or leaves>`.
  *
  * Writes its fence. One that stays also writes, each time that it was stopped for a while and goes on, whether it sees
  * that the lease is lost.

@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { afterEach, expect, test } from 'vitest'
 
 import { LockNotAvailableError } from '../../src/core/errors.ts'
+import { programOf } from '../engines/program.ts'
 import { until } from '../engines/use.ts'
 import { caught } from '../entries/stage.ts'
 import { describeLeases, take } from './lease-stage.ts'
@@ -25,8 +25,8 @@ afterEach(async () => {
 
 /** Starts a process that holds the lease, and waits until it does. */
 async function startHolder(url: string, name: string, mode: 'stays' | 'leaves'): Promise<Holder> {
-  const program = fileURLToPath(new URL('lease-holder.ts', import.meta.url))
-  const child = spawn(process.execPath, ['--import', 'tsx', program, url, name, '4000', mode], {
+  const program = await programOf(new URL('lease-holder.ts', import.meta.url))
+  const child = spawn(process.execPath, [program, url, name, '4000', mode], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   children.push(child)

@@ -1,17 +1,17 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
 
 import { LockNotAvailableError } from '../../src/core/errors.ts'
+import { programOf } from '../engines/program.ts'
 import { until } from '../engines/use.ts'
 import { caught, describeSessionLocks } from './stage.ts'
 
 describeSessionLocks((stage) => {
   const key = ['session-locks', 'worker']
   const start = async (how: string): Promise<ChildProcess> => {
-    const worker = fileURLToPath(new URL('./worker.ts', import.meta.url))
-    const child = fork(worker, [stage.name, stage.engine.server.url, how], { execArgv: ['--import', 'tsx'] })
+    const worker = await programOf(new URL('./worker.ts', import.meta.url))
+    const child = fork(worker, [stage.name, stage.engine.server.url, how], { execArgv: [] })
     await once(child, 'message')
     return child
   }

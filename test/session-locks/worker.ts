@@ -1,7 +1,7 @@
 import { partyOn } from './stage.ts'
 
 /*
- * A process that counts: `node --import tsx worker.ts <engine> <url> <how>`.
+ * A process that counts: `worker.ts <engine> <url> <how>`.
  *
  * `count` adds to the sample's number in two steps, many times and under the lock; `count without` does the same without
  * it; `hold` takes the lock, says so, and stays. Says `ready` first, and begins when it is told to.

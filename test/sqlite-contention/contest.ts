@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 
 import Database from 'better-sqlite3'
 
+import { programOf } from '../engines/program.ts'
 import type { Order, Part, Way, WorkerReport } from './worker.ts'
 
 export interface Contest {
@@ -14,8 +14,6 @@ export interface Contest {
   readonly part: Part
   readonly thinkMs?: number
   readonly restMs?: number
-  /** What lets Node run TypeScript. One that adds code of its own slows down what is measured. @default tsx */
-  readonly loader?: string
 }
 
 export interface Outcome {
@@ -27,9 +25,9 @@ export interface Outcome {
 }
 
 /** Lets several processes write to one database file until each has done its part, all from the same moment on. */
-export async function contest({ processes, loader = 'tsx', ...order }: Contest): Promise<Outcome> {
+export async function contest({ processes, ...order }: Contest): Promise<Outcome> {
   createTables(order.file)
-  const workers = await Promise.all(Array.from({ length: processes }, () => startWorker(order, loader)))
+  const workers = await Promise.all(Array.from({ length: processes }, () => startWorker(order)))
   const reports = await Promise.all(workers.map((go) => go()))
   const database = new Database(order.file, { readonly: true })
   const { n } = database.prepare('select n from counter').get() as { n: number }
@@ -52,9 +50,9 @@ function createTables(file: string): void {
 }
 
 /** Starts a worker and waits until it is ready. Gives what lets it go. */
-async function startWorker(order: Order, loader: string): Promise<() => Promise<WorkerReport>> {
-  const program = fileURLToPath(new URL('worker.ts', import.meta.url))
-  const child = spawn(process.execPath, ['--import', loader, program, JSON.stringify(order)], {
+async function startWorker(order: Order): Promise<() => Promise<WorkerReport>> {
+  const program = await programOf(new URL('worker.ts', import.meta.url))
+  const child = spawn(process.execPath, [program, JSON.stringify(order)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()

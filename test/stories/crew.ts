@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 
+import { programOf } from '../engines/program.ts'
 import { loadDriver } from './drivers.ts'
 import { meetingOf } from './meeting.ts'
 import { runShift, type Outcomes, type Task } from './shift.ts'
@@ -32,10 +32,8 @@ async function inThisProcess(engine: string, url: string, workers: number): Prom
 }
 
 async function inProcesses(engine: string, url: string, workersEach: number): Promise<Crew> {
-  const start = (): ChildProcess =>
-    fork(fileURLToPath(new URL('./worker.ts', import.meta.url)), [engine, url, String(workersEach)], {
-      execArgv: ['--import', 'tsx'],
-    })
+  const program = await programOf(new URL('./worker.ts', import.meta.url))
+  const start = (): ChildProcess => fork(program, [engine, url, String(workersEach)], { execArgv: [] })
   const children = [start(), start()]
   const go: FromParent = 'go'
   await Promise.all(children.map(ready))

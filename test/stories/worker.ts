@@ -3,7 +3,7 @@ import { meetingOf, type Meeting } from './meeting.ts'
 import { runShift, type Outcomes, type Shift } from './shift.ts'
 
 /*
- * A process of workers: `node --import tsx worker.ts <engine> <url> <workers>`.
+ * A process of workers: `worker.ts <engine> <url> <workers>`.
  *
  * Says `ready` when it is connected, `here` when all its workers wait for those of the other processes, and `done`
  * after each shift that it is given. Ends when its parent lets go of it.
