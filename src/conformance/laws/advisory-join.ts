@@ -19,7 +19,7 @@ const notJoinable = ({ dialect }: Facts): readonly ('repeatable read' | 'seriali
 export const joinLaws: readonly Law[] = [
   defineLaw({
     id: 'A16',
-    says: 'A lock that a transaction takes on its way is held until that transaction ends.',
+    says: 'A lock taken in the middle of a transaction is held until that transaction ends.',
     features: ['advisory'],
     schedule: [
       a.begin({ isolation: 'read committed' }),
@@ -33,7 +33,7 @@ export const joinLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'A17',
-    says: 'A transaction that has read, then waits for a lock, reads what the last holder committed.',
+    says: 'A transaction that reads, then waits for a lock, sees what the last holder committed.',
     features: ['advisory'],
     rows: { 1: 10 },
     unless: oneForAll,
@@ -52,7 +52,7 @@ export const joinLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'A18',
-    says: 'A lock is refused to a transaction that would go on reading what was there before it.',
+    says: 'A lock is refused to a transaction that would keep reading an older snapshot.',
     features: ['advisory'],
     rows: { 1: 10 },
     unless: (facts) =>
@@ -67,7 +67,7 @@ export const joinLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'A19',
-    says: 'Several locks are taken all or none.',
+    says: 'Several locks are taken together, or none of them is.',
     features: ['advisory'],
     unless: oneForAll,
     schedule: [
@@ -83,7 +83,7 @@ export const joinLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'A20',
-    says: 'Two who take the same locks in opposite order do not deadlock.',
+    says: 'Two clients that take the same locks in opposite orders do not deadlock.',
     features: ['advisory'],
     trial: inOppositeOrder,
     control: unlocked,

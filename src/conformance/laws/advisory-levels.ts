@@ -15,7 +15,7 @@ const levels = ['read committed', 'repeatable read', 'snapshot', 'serializable']
 function freshAt(isolation: Isolation, id: string): Law {
   return defineLaw({
     id,
-    says: `At ${isolation}, whoever has waited for the lock sees what its last holder committed.`,
+    says: `At ${isolation}, a transaction that has waited for the lock sees what its last holder committed.`,
     features: ['advisory'],
     rows: { 1: 10 },
     schedule: [

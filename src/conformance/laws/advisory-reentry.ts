@@ -12,21 +12,21 @@ import { expectRefusal } from './taking.ts'
 export const reentryLaws: readonly Law[] = [
   defineLaw({
     id: 'A21',
-    says: 'Who holds a lock and asks for it again in the same chain of calls is told so, and does not hang.',
+    says: 'Asking again for a lock you already hold is an error, not a hang.',
     features: ['advisory'],
     trial: askAgain,
     control: unlocked,
   }),
   defineLaw({
     id: 'A22',
-    says: 'Two calls of one client keep each other out as two clients do.',
+    says: 'Two calls of one client exclude each other just as two clients do.',
     features: ['advisory'],
     trial: twiceInOneClient,
     control: unlocked,
   }),
   defineLaw({
     id: 'A23',
-    says: 'An error of the work reaches the caller as it is, and releases the lock.',
+    says: 'An error thrown by the work reaches the caller unchanged, and releases the lock.',
     features: ['advisory'],
     rows: { 1: 10 },
     trial: failingWork,

@@ -22,14 +22,14 @@ const noConnection = ({ canKill, dialect }: Facts): string | undefined =>
 const holding: readonly Law[] = [
   defineLaw({
     id: 'S1',
-    says: 'A lock that was acquired keeps others out until it is released, and then the next one gets it.',
+    says: 'An acquired lock keeps others out until it is released, and then the next one gets it.',
     features: ['advisory-session'],
     schedule: [a.acquire('k'), b.acquire('k').waits(), a.release('k'), b.resumes(), b.release('k')],
     control: unlocked,
   }),
   defineLaw({
     id: 'S2',
-    says: 'It outlives the transactions of its holder, however they end.',
+    says: "A session lock outlives its holder's transactions, however they end.",
     features: ['advisory-session'],
     rows: { 1: 10 },
     schedule: [
@@ -50,7 +50,7 @@ const holding: readonly Law[] = [
   }),
   defineLaw({
     id: 'S3',
-    says: 'It keeps out whoever wants the same name for a transaction, and the other way round.',
+    says: 'A session lock and a transaction lock of the same name exclude each other.',
     features: ['advisory-session', 'advisory'],
     schedule: [
       a.acquire('k'),
@@ -67,7 +67,7 @@ const holding: readonly Law[] = [
   }),
   defineLaw({
     id: 'S4',
-    says: 'Who holds several such locks can release each by itself.',
+    says: 'Several session locks can be released one by one.',
     features: ['advisory-session'],
     schedule: [
       a.acquire('x'),
@@ -82,7 +82,7 @@ const holding: readonly Law[] = [
   }),
   defineLaw({
     id: 'S5',
-    says: 'The connection that keeps it dies: the next one gets it, and its holder is told.',
+    says: "When the lock's connection dies, the next waiter gets the lock and the holder is told.",
     features: ['advisory-session'],
     unless: noConnection,
     trial: dyingHolder,
@@ -93,7 +93,7 @@ const holding: readonly Law[] = [
 const waiting: readonly Law[] = [
   defineLaw({
     id: 'S6',
-    says: 'A wait with a timeout ends when the time is over, not before; a lock that comes free in time is granted.',
+    says: 'A wait with a timeout ends when the time is over, not earlier; a lock released in time is granted.',
     features: ['advisory-session'],
     schedule: [
       a.acquire('k'),
@@ -110,7 +110,7 @@ const waiting: readonly Law[] = [
   }),
   defineLaw({
     id: 'S7',
-    says: 'Who gives up waiting holds nothing afterwards, and nobody waits for a ghost.',
+    says: 'A waiter that gives up holds nothing afterwards, and blocks nobody.',
     features: ['advisory-session'],
     schedule: [
       a.acquire('k'),
@@ -125,7 +125,7 @@ const waiting: readonly Law[] = [
   }),
   defineLaw({
     id: 'S8',
-    says: 'Shared locks of one name are held together, and keep out an exclusive one.',
+    says: 'Several clients can hold shared locks of one name, which exclude an exclusive lock.',
     features: ['advisory-session'],
     unless: noSharing,
     schedule: [
@@ -145,7 +145,7 @@ const waiting: readonly Law[] = [
 const identity: readonly Law[] = [
   defineLaw({
     id: 'S9',
-    says: 'Two calls of one client keep each other out as two clients do.',
+    says: 'Two calls of one client exclude each other just as two clients do.',
     features: ['advisory-session'],
     trial: async (stage) => {
       const held = await takeHeld(stage, { actor: 'a', key: 'k' })
@@ -156,7 +156,7 @@ const identity: readonly Law[] = [
   }),
   defineLaw({
     id: 'S10',
-    says: 'A release that comes twice takes the lock from nobody.',
+    says: "Releasing twice does not release somebody else's lock.",
     features: ['advisory-session'],
     trial: releaseTwice,
     control: unlocked,

@@ -21,7 +21,7 @@ const noSharing = ({ plan }: Facts): string | undefined =>
 const exclusion: readonly Law[] = [
   defineLaw({
     id: 'A1',
-    says: 'A named lock keeps others out until its transaction is committed, and then the next sees what was stored.',
+    says: 'An advisory lock keeps others out until its transaction commits, and the next holder sees what was stored.',
     features: ['advisory'],
     rows: { 1: 10 },
     schedule: [
@@ -54,7 +54,7 @@ const exclusion: readonly Law[] = [
   }),
   defineLaw({
     id: 'A3',
-    says: 'A transaction whose connection dies releases the lock, at whatever isolation level.',
+    says: 'A transaction whose connection dies releases the lock, at every isolation level.',
     features: ['advisory'],
     rows: { 1: 10 },
     unless: noKill,
@@ -71,7 +71,7 @@ const exclusion: readonly Law[] = [
   }),
   defineLaw({
     id: 'A4',
-    says: 'Locks of different names do not hinder each other.',
+    says: 'Locks with different names do not block each other.',
     features: ['advisory'],
     unless: oneForAll,
     schedule: [
@@ -86,7 +86,7 @@ const exclusion: readonly Law[] = [
   }),
   defineLaw({
     id: 'A5',
-    says: 'Transactions that read, decide and write under one lock lose nothing, in whatever order their steps come.',
+    says: 'Transactions that read, decide and write under one lock lose no update, whatever the order of their steps.',
     features: ['advisory'],
     rows: { 1: 0 },
     interleave: {
@@ -101,7 +101,7 @@ const exclusion: readonly Law[] = [
 const waiting: readonly Law[] = [
   defineLaw({
     id: 'A6',
-    says: 'Who only tries is told at once that the lock is busy, and gets it when it is free.',
+    says: 'Trying a lock returns at once: refused while it is held, granted when it is free.',
     features: ['advisory'],
     schedule: [
       a.beginLocked('k'),
@@ -115,7 +115,7 @@ const waiting: readonly Law[] = [
   }),
   defineLaw({
     id: 'A7',
-    says: 'A wait with a timeout ends when the time is over, not before, and leaves nothing behind.',
+    says: 'A wait with a timeout ends when the time is over, not earlier, and leaves nothing behind.',
     features: ['advisory', 'lock-timeout'],
     schedule: [
       a.beginLocked('k'),
@@ -134,7 +134,7 @@ const waiting: readonly Law[] = [
   }),
   defineLaw({
     id: 'A8',
-    says: 'A wait with a timeout gets a lock that comes free in time, and the connection keeps its settings.',
+    says: "A wait with a timeout gets a lock that is released in time, and leaves the connection's settings as they were.",
     features: ['advisory', 'lock-timeout'],
     schedule: (['read committed', 'repeatable read'] as const).flatMap((isolation) => [
       a.beginLocked('k'),
@@ -147,7 +147,7 @@ const waiting: readonly Law[] = [
   }),
   defineLaw({
     id: 'A9',
-    says: 'Who gives up waiting holds nothing afterwards, and nobody waits for a ghost.',
+    says: 'A waiter that gives up holds nothing afterwards, and blocks nobody.',
     features: ['advisory'],
     schedule: (['read committed', 'repeatable read'] as const).flatMap((isolation) => [
       a.beginLocked('k'),
@@ -165,7 +165,7 @@ const waiting: readonly Law[] = [
 const sharing: readonly Law[] = [
   defineLaw({
     id: 'A10',
-    says: 'Shared locks of one name are held together, and an exclusive one waits for the last of them.',
+    says: 'Several clients can hold shared locks of one name; an exclusive lock waits for the last of them.',
     features: ['advisory'],
     unless: noSharing,
     schedule: [
@@ -182,7 +182,7 @@ const sharing: readonly Law[] = [
   }),
   defineLaw({
     id: 'A11',
-    says: 'A shared lock and an exclusive one keep each other out, whichever comes first.',
+    says: 'A shared and an exclusive lock exclude each other, whichever comes first.',
     features: ['advisory'],
     schedule: [
       a.beginLocked('k', { mode: 'shared' }),

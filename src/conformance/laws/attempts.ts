@@ -42,7 +42,7 @@ const shortPauses = { baseMs: 1, capMs: 5 }
 export const attemptLaws: readonly Law[] = [
   defineLaw({
     id: 'D8',
-    says: 'A transaction that always loses runs `attempts` times, tells `onRetry` of each loss but the last, and stores nothing.',
+    says: 'A transaction that always fails runs `attempts` times, calls `onRetry` for each failure but the last, and stores nothing.',
     features: ['retry'],
     rows: { 1: 0 },
     trial: async (stage) => {
@@ -65,7 +65,7 @@ export const attemptLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'D9',
-    says: 'No attempt starts when `budgetMs` is over.',
+    says: 'No attempt starts after `budgetMs`.',
     features: ['retry'],
     rows: { 1: 0 },
     trial: async (stage) => {
@@ -86,7 +86,7 @@ export const attemptLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'D10',
-    says: "An aborted signal ends the work and the pauses between attempts with the signal's own reason, and nothing is stored.",
+    says: "An aborted signal ends the work and the pauses between attempts with the signal's reason, and nothing is stored.",
     features: ['retry'],
     rows: { 1: 0 },
     trial: async (stage) => {
@@ -119,7 +119,7 @@ export const attemptLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'D11',
-    says: "The work's own error arrives as the very same object, after one run, and nothing is stored.",
+    says: "The work's own error reaches the caller as the same object, after one run, and nothing is stored.",
     features: ['retry'],
     rows: { 1: 0 },
     trial: async (stage) => {
@@ -139,7 +139,7 @@ export const attemptLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'D12',
-    says: "The work's own error arrives also when the rollback fails, because the connection is dead.",
+    says: "The work's own error reaches the caller even when the rollback fails because the connection is dead.",
     features: ['retry'],
     rows: { 1: 0 },
     unless: noKill,
@@ -159,7 +159,7 @@ export const attemptLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'D13',
-    says: "A transaction inside of another one is refused; with nested: 'join' it becomes a part of it, and shares its end.",
+    says: "A transaction inside another one is refused; with nested: 'join' it becomes part of it and shares its outcome.",
     features: ['retry'],
     rows: { 1: 0 },
     trial: async (stage) => {

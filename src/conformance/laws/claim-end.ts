@@ -52,7 +52,7 @@ async function expectLost(stage: Stage, does: string, work: Promise<unknown>): P
 export const claimEndLaws: readonly Law[] = [
   defineLaw({
     id: 'C5',
-    says: "A dead worker's job comes back when its time is over by the server's clock, and not before.",
+    says: "A dead worker's job becomes available when its visibility ends on the server's clock, not earlier.",
     features: ['claim'],
     trial: async (stage) => {
       const table = await addJobs(stage, [1])
@@ -74,7 +74,7 @@ export const claimEndLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'C6',
-    says: 'A reclaim frees the jobs of the dead, and of nobody else.',
+    says: 'A reclaim frees the jobs of dead workers, and no others.',
     features: ['claim'],
     trial: async (stage) => {
       const table = await addJobs(stage, [1, 2])
@@ -95,7 +95,7 @@ export const claimEndLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'C7',
-    says: 'A worker whose job another has by now can neither complete nor release nor extend it.',
+    says: 'A worker whose job was taken over can no longer complete, release or extend it.',
     features: ['claim'],
     trial: async (stage) => {
       const table = await addJobs(stage, [1])
@@ -112,7 +112,7 @@ export const claimEndLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'C8',
-    says: 'A job that is completed in a transaction ends together with the effect, or not at all.',
+    says: 'A job completed in a transaction is completed together with its effect, or not at all.',
     features: ['claim'],
     rows: { 1: 0 },
     trial: async (stage) => {
@@ -140,7 +140,7 @@ export const claimEndLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'C9',
-    says: 'A job that is released goes to the next at once, or when the delay is over.',
+    says: 'A released job is available to the next worker at once, or after the delay.',
     features: ['claim'],
     trial: async (stage) => {
       const table = await addJobs(stage, [1])
@@ -159,7 +159,7 @@ export const claimEndLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'C10',
-    says: 'A job that is extended stays with its worker when its first time is over.',
+    says: 'An extended job stays with its worker after its first visibility has ended.',
     features: ['claim'],
     trial: async (stage) => {
       const table = await addJobs(stage, [1, 2])

@@ -24,7 +24,7 @@ function shuffled(count: number, random: () => number): readonly number[] {
 export const claimLaws: readonly Law[] = [
   defineLaw({
     id: 'C1',
-    says: 'Four workers that claim and complete at the same time do every job once, and none is left.',
+    says: 'Four workers that claim and complete at the same time do every job exactly once.',
     features: ['claim'],
     trial: async (stage) => {
       const table = await addJobs(stage, shuffled(40, stage.random))
@@ -74,7 +74,7 @@ export const claimLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'C3',
-    says: 'A claim gives as many jobs as were asked for, or all that there are.',
+    says: 'A claim returns as many jobs as requested, or all there are.',
     features: ['claim'],
     trial: async (stage) => {
       const { queue } = await addJobs(stage, [1, 2, 3, 4])
@@ -88,7 +88,7 @@ export const claimLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'C4',
-    says: 'A claim never waits for a job that another has, not even while the other ends it in an open transaction.',
+    says: "A claim never waits for another worker's job, not even while that worker completes it in an open transaction.",
     features: ['claim'],
     unless: oneWriter,
     trial: async (stage) => {

@@ -51,7 +51,7 @@ async function effectsOf(stage: Stage): Promise<number> {
 export const commitLaws: readonly Law[] = [
   defineLaw({
     id: 'D14',
-    says: 'Who swallows an error inside of a transaction has all the rest stored, or is told that nothing is.',
+    says: 'After a swallowed error the rest of the transaction is stored, or the caller is told that nothing is.',
     features: ['retry'],
     rows: { 1: 10, 2: 20 },
     trial: async (stage) => {
@@ -72,7 +72,7 @@ export const commitLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'D15',
-    says: 'Work whose COMMIT was carried out and whose answer was lost is not run again: it is stored once.',
+    says: 'Work whose COMMIT succeeded but whose answer was lost is not run again: it is stored once.',
     features: ['retry'],
     rows: { 1: 0 },
     unless: noWire,
@@ -85,7 +85,7 @@ export const commitLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'D16',
-    says: 'Work whose COMMIT never arrived is reported as stored only when it is, and as unknown otherwise.',
+    says: 'Work whose COMMIT never arrived is reported as stored only if it is, and as unknown otherwise.',
     features: ['retry'],
     rows: { 1: 0 },
     unless: noWire,
@@ -98,7 +98,7 @@ export const commitLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'D17',
-    says: 'Who gives `verifyCommit` always knows: work whose COMMIT was lost is stored exactly once in the end.',
+    says: 'With `verifyCommit`, work whose COMMIT was lost is stored exactly once in the end.',
     features: ['retry'],
     rows: { 1: 0 },
     unless: noWire,

@@ -9,14 +9,14 @@ const hourMs = 3_600_000
 export const clockLaws: readonly Law[] = [
   defineLaw({
     id: 'L15',
-    says: 'A client whose clock is an hour ahead neither takes a lease that is held nor keeps one that is over.',
+    says: 'A client whose clock is an hour ahead neither takes a held lease nor keeps an expired one.',
     features: ['lease'],
     trial: (stage) => strayClock(stage, hourMs),
     control: clientsClock,
   }),
   defineLaw({
     id: 'L16',
-    says: 'A client whose clock is an hour behind neither loses a lease that it holds nor misses one that is over.',
+    says: 'A client whose clock is an hour behind neither loses its own lease nor misses an expired one.',
     features: ['lease'],
     trial: (stage) => strayClock(stage, -hourMs),
     control: clientsClock,

@@ -14,21 +14,21 @@ import { expectRefusal } from './taking.ts'
 export const fenceLaws: readonly Law[] = [
   defineLaw({
     id: 'L11',
-    says: 'The fence rises with each holder: after a release, after a takeover, and when the row was deleted.',
+    says: 'The fencing token increases with each holder: after a release, after a takeover, and after its row was deleted.',
     features: ['lease'],
     trial: rising,
     control: countsForItself,
   }),
   defineLaw({
     id: 'L12',
-    says: 'Who releases a lease too late takes it from nobody.',
+    says: 'Releasing a lease too late does not take it from the next holder.',
     features: ['lease'],
     trial: lateRelease,
     control: releasesAnybodys,
   }),
   defineLaw({
     id: 'L13',
-    says: 'Who still believes to hold a lease that another has cannot write under it.',
+    says: 'A former holder that has not noticed the loss cannot write under the lease.',
     features: ['lease'],
     rows: { 1: 10 },
     trial: staleWriter,
@@ -36,7 +36,7 @@ export const fenceLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'L14',
-    says: 'While a transaction under a lease is open nobody takes the lease over, even when its time is over.',
+    says: 'Nobody takes over a lease while a transaction under it is open, even after it has expired.',
     features: ['lease'],
     rows: { 1: 10 },
     trial: openWriter,

@@ -28,7 +28,7 @@ const exclusion: readonly Law[] = [
   }),
   defineLaw({
     id: 'L2',
-    says: 'A wait for a lease ends when its time is over, not before; one that comes free in time is granted.',
+    says: 'A wait for a lease ends when its time is over, not earlier; a lease released in time is granted.',
     features: ['lease'],
     schedule: [
       a.lease('k'),
@@ -45,7 +45,7 @@ const exclusion: readonly Law[] = [
   }),
   defineLaw({
     id: 'L3',
-    says: 'Who gives up waiting for a lease holds nothing afterwards.',
+    says: 'A waiter that gives up on a lease holds nothing afterwards.',
     features: ['lease'],
     schedule: [
       a.lease('k'),
@@ -60,7 +60,7 @@ const exclusion: readonly Law[] = [
   }),
   defineLaw({
     id: 'L4',
-    says: 'Two calls of one client keep each other out as two clients do.',
+    says: 'Two calls of one client exclude each other just as two clients do.',
     features: ['lease'],
     trial: async (stage) => {
       const lease = await takeLease(stage, { actor: 'a', key: 'k' })
@@ -71,7 +71,7 @@ const exclusion: readonly Law[] = [
   }),
   defineLaw({
     id: 'L5',
-    says: 'A lease and a lock of the same key know nothing of each other.',
+    says: 'A lease and a lock with the same key are independent.',
     features: ['lease'],
     unless: ({ dialect }) =>
       dialect.named.keptBy === 'lease' ? undefined : 'locks are kept elsewhere than leases here',

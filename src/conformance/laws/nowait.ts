@@ -16,7 +16,7 @@ const atOnceMs = 10_000
 export const nowaitLaws: readonly Law[] = [
   defineLaw({
     id: 'N1',
-    says: 'Who does not want to wait is refused a held row at once, and told so.',
+    says: 'NOWAIT on a locked row fails at once, and the error says why.',
     features: ['nowait', 'row-exclusive'],
     rows: { 1: 10, 2: 20 },
     unless: lockedByBegin,
@@ -38,7 +38,7 @@ export const nowaitLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'N2',
-    says: 'Who does not want to wait gets a free row, and keeps it like everybody else.',
+    says: 'NOWAIT on a free row locks it like any other request.',
     features: ['nowait', 'row-exclusive'],
     rows: { 1: 10 },
     schedule: [
@@ -55,7 +55,7 @@ export const nowaitLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'N3',
-    says: 'A transaction that catches the refusal goes on, and still holds what it held before.',
+    says: 'A transaction that catches the NOWAIT error can go on, and still holds its earlier locks.',
     features: ['nowait', 'row-exclusive'],
     rows: { 1: 10, 2: 20 },
     unless: (facts) => endsWithRefusal(facts) ?? moreThanRows(facts),
@@ -78,7 +78,7 @@ export const nowaitLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'N4',
-    says: 'Who does not want to wait is refused a shared lock beside an exclusive one, and gets it beside a shared one.',
+    says: 'A shared NOWAIT request fails next to an exclusive lock and succeeds next to a shared one.',
     features: ['nowait', 'row-shared'],
     rows: { 1: 10, 2: 20 },
     unless: noSharing,

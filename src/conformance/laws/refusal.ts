@@ -91,7 +91,7 @@ export const refusalLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'U3',
-    says: 'Where rows that do not exist yet cannot be held off, a lock that should do so is refused, and nothing is sent.',
+    says: 'Where missing rows cannot be protected, a lock that should do so is refused, and nothing is sent.',
     features: ['row-exclusive'],
     rows: { 1: 10 },
     unless: ({ plan }) =>
@@ -101,7 +101,7 @@ export const refusalLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'U4',
-    says: 'Who asks for exactly this lock is refused one that is stronger or emulated, and nothing is sent.',
+    says: 'A request for exactly this lock is refused where it would be stronger or emulated, and nothing is sent.',
     features: ['row-exclusive'],
     rows: { 1: 10 },
     unless: ({ support }) =>
@@ -111,7 +111,7 @@ export const refusalLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'U5',
-    says: 'A lock for a transaction that is over, or was never there, is refused.',
+    says: 'A lock is refused for a transaction that has ended or never existed.',
     features: ['row-exclusive'],
     rows: { 1: 10 },
     trial: async (stage) => {

@@ -122,7 +122,7 @@ function lossesIn(outcomes: readonly PromiseSettledResult<void>[]): readonly unk
 export const retryLaws: readonly Law[] = [
   defineLaw({
     id: 'D1',
-    says: 'Two transactions that lock two rows in opposite order both end well, each with its effect applied once.',
+    says: 'Two transactions that lock two rows in opposite orders both succeed, each applied once.',
     features: ['retry', 'row-exclusive'],
     rows: { 1: 0, 2: 0 },
     trial: async (stage) => {
@@ -143,7 +143,7 @@ export const retryLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'D2',
-    says: "Who loses a deadlock is told so by the one class that says: run it again, with the driver's error as cause.",
+    says: "The victim of a deadlock gets the retryable error class, with the driver's error as its cause.",
     features: ['retry', 'row-exclusive'],
     rows: { 1: 0, 2: 0 },
     unless: noDeadlock,
@@ -159,7 +159,7 @@ export const retryLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'D3',
-    says: 'Who swallows a deadlock is not told that all was stored, when the database has undone it.',
+    says: 'A body that swallows a deadlock is not reported as stored when the database rolled it back.',
     features: ['retry', 'row-exclusive'],
     rows: { 1: 0, 2: 0 },
     unless: noDeadlock,
@@ -173,7 +173,7 @@ export const retryLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'D4',
-    says: 'At the strictest isolation level, two transactions that read and then write lose nothing.',
+    says: 'At the strictest isolation level, two transactions that read and then write lose no update.',
     features: ['retry'],
     rows: { 1: 0 },
     trial: async (stage) => {
@@ -187,7 +187,7 @@ export const retryLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'D5',
-    says: 'A serialization failure or write conflict arrives as the same class as a deadlock, and is not stored.',
+    says: 'A serialization failure or write conflict is the same retryable class as a deadlock, and nothing is stored.',
     features: ['retry'],
     rows: { 1: 0 },
     unless: noConflict,
@@ -207,7 +207,7 @@ export const retryLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'D6',
-    says: 'Two serializable transactions, each of which may change what the other decides by, end as if one had come first; where that level is not offered, it is refused.',
+    says: 'Two serializable transactions that read what the other writes end as if one had run first; where the level does not exist, it is refused.',
     features: ['retry'],
     rows: { 1: 1, 2: 1 },
     trial: async (stage) => {
@@ -231,7 +231,7 @@ export const retryLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'D7',
-    says: 'Every attempt begins anew: what a lost attempt has written is gone.',
+    says: 'Every attempt starts over: what a failed attempt wrote is gone.',
     features: ['retry'],
     rows: { 1: 0 },
     trial: async (stage) => {

@@ -17,7 +17,7 @@ const a = session('a')
 export const rowCallLaws: readonly Law[] = [
   defineLaw({
     id: 'R14',
-    says: 'Rows that are locked by one call come in the order of their key, however they were named.',
+    says: 'Rows locked by one call come in key order, whatever order they were named in.',
     features: ['row-exclusive'],
     rows: { 1: 10, 2: 20, 3: 30 },
     schedule: [a.begin(), a.lockRow([3, 1, 2]).sees([10, 20, 30]), a.commit()],
@@ -25,7 +25,7 @@ export const rowCallLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'R15',
-    says: 'Two calls that name the same rows in opposite orders do not wait for each other.',
+    says: 'Two calls that name the same rows in opposite orders do not deadlock.',
     features: ['row-exclusive'],
     rows: { 1: 10, 2: 20 },
     unless: (facts) => moreThanRows(facts) ?? noQueue(facts),
@@ -34,7 +34,7 @@ export const rowCallLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'R16',
-    says: 'Who asks for row locks in a transaction that has ended is refused.',
+    says: 'Row locks are refused in a transaction that has ended.',
     features: ['row-exclusive'],
     rows: { 1: 10 },
     trial: afterTheEnd,
@@ -42,7 +42,7 @@ export const rowCallLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'R17',
-    says: 'The receipt tells what was really taken: what the dialect declares for such a lock.',
+    says: 'The receipt says which lock was really taken, as the dialect declares it.',
     features: ['row-exclusive', 'row-shared'],
     rows: { 1: 10 },
     trial: receipts,

@@ -13,7 +13,7 @@ const shared = { mode: 'shared' } as const
 export const sharedRowLaws: readonly Law[] = [
   defineLaw({
     id: 'R11',
-    says: 'Shared locks on one row go together, and an exclusive one waits until the last of them is gone.',
+    says: 'Several transactions can hold shared locks on one row; an exclusive lock waits for the last of them.',
     features: ['row-shared'],
     rows: { 1: 10 },
     unless: noSharing,
@@ -34,7 +34,7 @@ export const sharedRowLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'R12',
-    says: 'A shared lock keeps the row as it is: who wants to change it waits.',
+    says: 'A shared lock keeps the row unchanged: writers wait.',
     features: ['row-shared'],
     rows: { 1: 10 },
     schedule: [
@@ -52,7 +52,7 @@ export const sharedRowLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'R13',
-    says: 'A shared lock waits for an exclusive one, and then sees what its holder has committed.',
+    says: 'A shared lock waits for an exclusive one, and then sees what that holder committed.',
     features: ['row-shared'],
     rows: { 1: 10 },
     schedule: [

@@ -13,7 +13,7 @@ const c = session('c')
 function newestAt(isolation: Isolation, id: string): Law {
   return defineLaw({
     id,
-    says: `At ${isolation}, whoever has read before and then waited for a row sees it as its holder has committed it.`,
+    says: `At ${isolation}, a transaction that has read, and then waited for a row, sees what the holder committed.`,
     features: ['row-exclusive'],
     rows: { 1: 10, 2: 20 },
     unless: lockedByBegin,
@@ -37,7 +37,7 @@ function newestAt(isolation: Isolation, id: string): Law {
 export const rowLaws: readonly Law[] = [
   defineLaw({
     id: 'R1',
-    says: 'A row that one transaction has locked, another waits for, and then sees as the first has committed it.',
+    says: 'A second transaction waits for a locked row, and then sees what the first one committed.',
     features: ['row-exclusive'],
     rows: { 1: 10 },
     schedule: [
@@ -54,7 +54,7 @@ export const rowLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'R2',
-    says: 'A rollback releases the row, and what was written is gone.',
+    says: 'A rollback releases the row and discards what was written.',
     features: ['row-exclusive'],
     rows: { 1: 10 },
     schedule: [
@@ -90,7 +90,7 @@ export const rowLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'R4',
-    says: 'Whoever has waited for a row that its holder deletes gets no row.',
+    says: 'A waiter gets no row when the holder deletes it.',
     features: ['row-exclusive'],
     rows: { 1: 10, 2: 20 },
     schedule: [
@@ -107,7 +107,7 @@ export const rowLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'R5',
-    says: 'A locked row is kept from those who write without asking for a lock.',
+    says: 'A locked row is also protected from writers that ask for no lock.',
     features: ['row-exclusive'],
     rows: { 1: 10 },
     unless: noGuardOnWrites,
@@ -126,7 +126,7 @@ export const rowLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'R6',
-    says: 'A lock on one row does not hold up those who want another row of the table.',
+    says: 'A lock on one row does not block access to other rows of the table.',
     features: ['row-exclusive'],
     rows: { 1: 10, 2: 20 },
     unless: moreThanRows,
@@ -144,7 +144,7 @@ export const rowLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'R7',
-    says: 'Whoever gives up waiting for a row does not get it later.',
+    says: 'A waiter that gives up never gets the row later.',
     features: ['row-exclusive'],
     rows: { 1: 10 },
     schedule: [
@@ -164,7 +164,7 @@ export const rowLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'R8',
-    says: 'Two transactions that lock, read and add lose nothing, in whatever order their steps come.',
+    says: 'Two transactions that lock, read and add lose no update, whatever the order of their steps.',
     features: ['row-exclusive'],
     rows: { 1: 0 },
     interleave: {

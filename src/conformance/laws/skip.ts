@@ -16,7 +16,7 @@ const atOnceMs = 10_000
 export const skipLaws: readonly Law[] = [
   defineLaw({
     id: 'K1',
-    says: 'Who skips gets the rows that nobody holds, at once and in the order of their key.',
+    says: 'SKIP LOCKED returns the unlocked rows at once, in key order.',
     features: ['skip-locked'],
     rows: { 1: 10, 2: 20, 3: 30, 4: 40 },
     schedule: [
@@ -35,7 +35,7 @@ export const skipLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'K2',
-    says: 'Who skips holds the rows that it got, and none of those that it skipped.',
+    says: 'SKIP LOCKED locks the rows it returns, and none of those it skips.',
     features: ['skip-locked'],
     rows: { 1: 10, 2: 20 },
     schedule: [

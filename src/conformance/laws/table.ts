@@ -10,7 +10,7 @@ import { whileHeld } from '../take-plan.ts'
 export const tableLaws: readonly Law[] = [
   defineLaw({
     id: 'B1',
-    says: 'A locked table is kept from writers until the transaction ends.',
+    says: 'A locked table blocks writers until the transaction ends.',
     features: ['table'],
     rows: { 1: 10 },
     trial: async (stage) => {
@@ -28,7 +28,7 @@ export const tableLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'B2',
-    says: 'Shared locks on a table go together, and a writer waits until the last of them is gone.',
+    says: 'Several transactions can hold shared locks on a table; a writer waits for the last of them.',
     features: ['table'],
     rows: { 1: 10 },
     unless: ({ plan }) =>
@@ -52,7 +52,7 @@ export const tableLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'B3',
-    says: 'A table that is locked against readers as well is not read until the transaction ends.',
+    says: 'A table locked against readers cannot be read until the transaction ends.',
     features: ['table'],
     rows: { 1: 10 },
     unless: ({ plan }) =>
@@ -70,7 +70,7 @@ export const tableLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'B4',
-    says: 'Who does not want to wait is refused a locked table at once.',
+    says: 'NOWAIT on a locked table fails at once.',
     features: ['table', 'nowait'],
     rows: { 1: 10 },
     trial: async (stage) => {

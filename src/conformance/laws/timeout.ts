@@ -31,7 +31,7 @@ function longMs({ plan }: Facts): number {
 export const timeoutLaws: readonly Law[] = [
   defineLaw({
     id: 'T1',
-    says: 'Who waits for a row for some time is told when that is over, not sooner and not much later.',
+    says: 'A wait for a row with a timeout ends when the time is over, neither early nor much later.',
     features: ['lock-timeout', 'row-exclusive'],
     rows: { 1: 10 },
     schedule: (facts) => [
@@ -49,7 +49,7 @@ export const timeoutLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'T2',
-    says: 'Who waits for a row for some time gets it when its holder leaves before.',
+    says: 'A wait with a timeout gets the row if the holder releases it in time.',
     features: ['lock-timeout', 'row-exclusive'],
     rows: { 1: 10 },
     schedule: (facts) =>
@@ -71,7 +71,7 @@ export const timeoutLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'T3',
-    says: "A transaction's own limit is that of every lock in it, and ends with it.",
+    says: "A transaction's lock timeout applies to every lock in it, and ends with it.",
     features: ['lock-timeout', 'row-exclusive'],
     rows: { 1: 10 },
     schedule: [
@@ -93,7 +93,7 @@ export const timeoutLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'T4',
-    says: "A transaction's own limit is also that of writes that ask for no lock.",
+    says: "A transaction's lock timeout also applies to writes that ask for no lock.",
     features: ['lock-timeout', 'row-exclusive'],
     rows: { 1: 10 },
     unless: noQueue,
@@ -113,7 +113,7 @@ export const timeoutLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'T5',
-    says: 'The limit of one lock is not that of the next one in the same transaction.',
+    says: 'The timeout of one lock does not carry over to the next lock in the same transaction.',
     features: ['lock-timeout', 'row-exclusive'],
     rows: { 1: 10, 2: 20 },
     unless: moreThanRows,
@@ -142,7 +142,7 @@ export const timeoutLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'T6',
-    says: 'The next user of a connection finds the limit that was there before, however the transaction ended.',
+    says: "The connection's own lock timeout is restored for its next user, however the transaction ended.",
     features: ['lock-timeout', 'row-exclusive'],
     rows: { 1: 10 },
     unless: ({ plan, dialect }) =>
@@ -164,7 +164,7 @@ export const timeoutLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'T7',
-    says: 'Whose time is over does not get the row later, goes on where the error is caught, and keeps what it held.',
+    says: 'After a lock timeout the row is not granted later; a transaction that catches the error can go on and keeps its locks.',
     features: ['lock-timeout', 'row-exclusive'],
     rows: { 1: 10, 2: 20, 3: 30 },
     unless: noQueue,
