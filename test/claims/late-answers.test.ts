@@ -47,7 +47,7 @@ describeQueues((stage) => {
       patientJobs(visibilityMs),
       async (job) => {
         stop.abort() // so that it claims nothing more
-        await until(() => job.signal.aborted, 'the loss', 10_000)
+        await until(() => job.signal.aborted, 'the loss')
       },
       { signal: stop.signal, onError: () => {} },
     )

@@ -1,30 +1,26 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, open, readdir } from 'node:fs/promises'
+import { mkdtemp, open, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { processesIn } from '../engines/processes-in.ts'
-import { buildCli, type BuiltCli } from './built.ts'
+import { program } from './terminal.ts'
 
-// the program as it is published: how it ends depends on its own process
-describe('output that nobody takes', { timeout: 120_000 }, () => {
-  let built: BuiltCli
+// how it ends depends on its own process
+describe('output that nobody takes', () => {
+  let main: string
   let temporary: string
-  let count = 0
-  beforeAll(async () => {
-    built = await buildCli()
-  }, 120_000)
-  afterAll(() => built.remove())
   beforeEach(async () => {
-    count += 1
-    temporary = join(built.folder, `tmp-${count}`)
-    await mkdir(temporary)
+    main = await program()
+    temporary = await mkdtemp(join(tmpdir(), 'holdfast-output-'))
   })
+  afterEach(() => rm(temporary, { recursive: true, force: true }))
 
   const start = (args: readonly string[], stdout: 'pipe' | number = 'pipe'): ChildProcess =>
-    spawn(process.execPath, [built.program, ...args], {
+    spawn(process.execPath, [main, ...args], {
       env: { ...process.env, TMPDIR: temporary },
       stdio: ['ignore', stdout, 'pipe'],
     })

@@ -9,10 +9,9 @@ import type { Inspection } from '../../src/core/inspection.ts'
 import { meet, type SharedLocks } from '../../src/locks.ts'
 import { registry, type DialectName } from '../../src/registry.ts'
 import { subjects, type Connected } from '../adapters/subject.ts'
-import { programOf } from '../engines/program.ts'
 import { describeEngines, until, type EngineContext } from '../engines/use.ts'
 import { gate } from '../entries/stage.ts'
-import { cli } from './terminal.ts'
+import { cli, program } from './terminal.ts'
 
 describeEngines(specs)
 
@@ -136,10 +135,10 @@ describeEngines(
       if (pool === undefined) throw new Error('no adapter reaches the engine')
       const key = ['Cli', context.name, 7, 'a tail that no name has room for']
       const lease = await meet(pool.sessions, [context.name as DialectName]).shared.lease(key)
-      const without = await program('inspect', urlOf(context))
+      const without = await printed('inspect', urlOf(context))
       expect(without).toContain(`cli.${context.name}.7.a_tail`)
       expect(without).not.toContain(key.join('.'))
-      expect(await program('inspect', '--key', 'x/1', '--key', key.join('/'), urlOf(context))).toContain(
+      expect(await printed('inspect', '--key', 'x/1', '--key', key.join('/'), urlOf(context))).toContain(
         key.join('.'),
       )
       await lease.release()
@@ -150,9 +149,8 @@ describeEngines(
 )
 
 /** What the program prints, in a process that knows no key. */
-async function program(...args: readonly string[]): Promise<string> {
-  const main = await programOf(new URL('../../src/cli/main.ts', import.meta.url))
-  return (await promisify(execFile)(process.execPath, [main, ...args])).stdout
+async function printed(...args: readonly string[]): Promise<string> {
+  return (await promisify(execFile)(process.execPath, [await program(), ...args])).stdout
 }
 
 /** As a user writes it: files have addresses too. */

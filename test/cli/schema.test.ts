@@ -3,9 +3,8 @@ import { describe, expect, test } from 'vitest'
 
 import { readAnswer, type Statement } from '../../src/core/statement.ts'
 import { registry, type DialectName } from '../../src/registry.ts'
-import { programOf } from '../engines/program.ts'
 import { describeEngines } from '../engines/use.ts'
-import { cli } from './terminal.ts'
+import { cli, program } from './terminal.ts'
 
 describeEngines((context) => {
   test('the printed migration makes what a lease needs, and once more is harmless', async () => {
@@ -76,10 +75,10 @@ describe('holdfast schema', () => {
   )
 
   test('as a program writes answers to standard output and complaints to standard error', async () => {
-    const good = await program('schema', 'postgres')
+    const good = await ended('schema', 'postgres')
     expect(good).toMatchObject({ exitCode: 0, errors: '' })
     expect(good.output).toContain('_leases')
-    const bad = await program('schema', 'oracle')
+    const bad = await ended('schema', 'oracle')
     expect(bad).toMatchObject({ exitCode: 2, output: '' })
     expect(bad.errors).toContain('not a dialect')
   })
@@ -102,8 +101,8 @@ interface Ended {
   readonly errors: string
 }
 
-async function program(...args: readonly string[]): Promise<Ended> {
-  const main = await programOf(new URL('../../src/cli/main.ts', import.meta.url))
+async function ended(...args: readonly string[]): Promise<Ended> {
+  const main = await program()
   return new Promise((resolve) => {
     const child = execFile(process.execPath, [main, ...args], (_, output, errors) =>
       resolve({ exitCode: child.exitCode ?? -1, output, errors }),

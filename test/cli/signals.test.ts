@@ -1,20 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
 import { describeEngines, startPrivate, until } from '../engines/use.ts'
-import { buildCli, type BuiltCli } from './built.ts'
 import { scratchOn } from './scratch.ts'
-import { cli } from './terminal.ts'
+import { cli, program } from './terminal.ts'
 
-describe('holdfast verify <url>', { timeout: 180_000 }, () => {
-  let built: BuiltCli
-  beforeAll(async () => {
-    built = await buildCli()
-  }, 120_000)
-  afterAll(() => built.remove())
-
+describe('holdfast verify <url>', () => {
   describeEngines(
     () => {
       test.for([
@@ -25,7 +18,7 @@ describe('holdfast verify <url>', { timeout: 180_000 }, () => {
         const own = await startPrivate('postgres')
         if ('unavailable' in own) return skip(own.unavailable)
         const { url } = own.server
-        const args = [built.program, 'verify', url, '--law', 'R', '--repeat', '100']
+        const args = [await program(), 'verify', url, '--law', 'R', '--repeat', '100']
         const child = spawn(process.execPath, args, { stdio: 'ignore' })
         const exit = once(child, 'exit')
         await until(async () => (await scratchOn(url)).length > 0, 'a database for the laws')

@@ -1,11 +1,17 @@
 import type { Outcome } from '../../src/cli/command.ts'
 import { runCli } from '../../src/cli/run.ts'
+import { programOf } from '../engines/program.ts'
 
 /** What a command line has printed. */
 export interface Printed extends Outcome {
   /** What was written while it ran, and then its last word. */
   readonly output: string
   readonly progress: string
+}
+
+/** The program, to be run in a process of its own. */
+export function program(): Promise<string> {
+  return programOf(new URL('../../src/cli/main.ts', import.meta.url))
 }
 
 /** Runs a command line in this process, on a screen that nobody watches. */

@@ -12,7 +12,7 @@ import { cli } from './terminal.ts'
 
 const own = fileURLToPath(new URL('own/drizzle.ts', import.meta.url))
 
-describe('holdfast verify <module>', { timeout: 120_000 }, () => {
+describe('holdfast verify <module>', () => {
   let folder: string
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'holdfast-own-'))

@@ -21,7 +21,7 @@ async function runsLaw(url: string): Promise<boolean> {
   }
 }
 
-describe('holdfast verify', { timeout: 120_000 }, () => {
+describe('holdfast verify', () => {
   test('without an address runs the laws on the embedded engines, and prints the matrix', async () => {
     const { output, exitCode, progress } = await cli(['verify', '--law', 'R1', '--law', 'N1'])
     expect(output).toMatch(/^row-exclusive +stronger 1 +emulated 1 +native 1/m)

@@ -128,7 +128,7 @@ describe('engines without a server', () => {
     expect(await readdir(temporary)).toEqual([])
   })
 
-  describe.runIf(canStart)('with PostgreSQL', { timeout: 120_000 }, () => {
+  describe.runIf(canStart)('with PostgreSQL', () => {
     const useAll = `
       const { subjects, leftOut, drop } = await holdfast.openEmbedded()
       const counts = []

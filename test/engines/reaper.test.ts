@@ -37,9 +37,8 @@ async function untilGone(pids: readonly number[], folder: string): Promise<void>
   await until(
     () => pids.every((pid) => startTime(pid) === undefined),
     'the end of every process of the server',
-    15_000,
   )
-  await until(async () => !(await exists(folder)), "the end of the server's folder", 5_000)
+  await until(async () => !(await exists(folder)), "the end of the server's folder")
 }
 
 describeEngines(({ name, server: shared }) => {

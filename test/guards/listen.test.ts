@@ -177,7 +177,7 @@ function mongodbSpecs(context: EngineContext): void {
     await change({ insert: 'dropped', documents: [{ _id: 1 }] })
     const end = await listening(sessions, 'dropped', heard)
     await change({ drop: 'dropped' })
-    await until(() => heard.includes(''), 'the end of the stream', 5_000)
+    await until(() => heard.includes(''), 'the end of the stream')
     await end()
     const again: string[] = []
     const endAgain = await listening(sessions, 'dropped', again)

@@ -110,6 +110,6 @@ function specs(context: EngineContext): void {
     const [proxy, leases] = await throughProxy()
     void proxy.cutAt('INSERT INTO _leases', 'after')
     expect(await caught(leases.take({ ...ask, options: { wait: 'nowait' } }))).toBeInstanceOf(Error)
-    await until(async () => (await row()).owner === null, 'a lease without an owner', 5000)
+    await until(async () => (await row()).owner === null, 'a lease without an owner')
   })
 }

@@ -90,7 +90,7 @@ describeSessionLocks((stage) => {
     await held.release()
     await waiting
     const before = beats
-    await until(() => beats > before + 1, 'two heartbeats', 20_000)
+    await until(() => beats > before + 1, 'two heartbeats')
   })
 
   test.runIf(stage.name === 'postgres')(
