@@ -120,6 +120,8 @@ export interface Sessions<Tx = unknown> {
    * Absent where the server queues writers itself.
    */
   readonly lane?: () => string
+  /** Whether all sessions share one connection without its showing: a transaction begins when the one before has ended. */
+  readonly isOneConnection?: boolean
   /** What `code` of a `RetryableTransactionError` is for those who use this client: what their own code looks for. */
   readonly retryableCode?: RetryableCode
   /**

@@ -11,6 +11,7 @@ import * as pgAdapter from '../../src/adapters/pg/sessions.ts'
 import type { Sessions } from '../../src/core/session.ts'
 import { joinLocks } from '../../src/locks.ts'
 import { describeEngines, type EngineContext } from '../engines/use.ts'
+import { forgeWay } from '../orms/forge-way.ts'
 import { observedIn } from './stage.ts'
 
 interface Small {
@@ -19,7 +20,7 @@ interface Small {
 }
 
 /** Ways to an engine with one connection in all. */
-const ways: Readonly<Record<string, Readonly<Record<string, (url: string) => Small>>>> = {
+const ways: Readonly<Record<string, Readonly<Record<string, (url: string) => Small | Promise<Small>>>>> = {
   postgres: {
     pg: (url) => {
       const pool = new pg.Pool({ connectionString: url, max: 1 })
@@ -38,6 +39,7 @@ const ways: Readonly<Record<string, Readonly<Record<string, (url: string) => Sma
       const database = new Database(url)
       return { sessions: sqliteAdapter.sessions(database), close: async () => database.close() }
     },
+    forge: (url) => forgeWay.connect('sqlite', url, 1),
   },
 }
 
@@ -52,7 +54,7 @@ function specs(context: EngineContext): void {
   test.each(Object.entries(ways[context.name] ?? {}))(
     'with one connection through %s nothing is tried, and that is told',
     async (_, open) => {
-      const { sessions, close } = open(context.engine.server.url)
+      const { sessions, close } = await open(context.engine.server.url)
       const locks = joinLocks(sessions, [context.name as 'postgres'])
       const attestation = await locks.attest()
       const tried = attestation.capabilities.filter(({ observed }) => observed !== 'refused')

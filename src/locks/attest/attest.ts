@@ -83,6 +83,7 @@ async function secondConnection<Tx>(
   port: Port<Tx>,
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
+  if (port.sessions.isOneConnection === true) return `${wanted} the client has one`
   try {
     const purpose = 'beside the first'
     const session = await openSession(port, { signal, patienceMs: openWithinMs, purpose })
@@ -91,6 +92,8 @@ async function secondConnection<Tx>(
   } catch (error) {
     signal?.throwIfAborted()
     const why = error instanceof NoConnectionError ? `none came in ${openWithinMs} ms` : wordsOf(error)
-    return `a second connection is needed, and ${why}`
+    return `${wanted} ${why}`
   }
 }
+
+const wanted = 'a second connection is needed, and'
