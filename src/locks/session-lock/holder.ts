@@ -15,6 +15,8 @@ export interface Holder extends Pick<Line, 'run'> {
   readonly drop: (name: LockName) => void
   /** The connection has broken, or nobody knows what it holds: it is destroyed, and all of its locks are lost. */
   readonly fail: (why: Error) => void
+  /** When a connection that has failed is gone from the server, or cannot be waited for any longer. */
+  readonly gone: () => Promise<void> | undefined
   /** Confirms every so often that the connection is alive. Gives what stops that. */
   readonly watch: (everyMs: number) => () => void
   /** Gives the connection back, if it holds nothing. */
@@ -30,7 +32,7 @@ export interface HolderEvents {
 export function createHolder(session: Session, events: HolderEvents): Holder {
   const names = createNames()
   const line = lineOn(session)
-  const { end, fail, isOver } = endings({ session, line, names }, () => events.onEnd(holder))
+  const { end, fail, gone, isOver } = endings({ session, line, names }, () => events.onEnd(holder))
   const endIfEmpty = (): void => {
     if (names.size === 0) end()
   }
@@ -47,6 +49,7 @@ export function createHolder(session: Session, events: HolderEvents): Holder {
       endIfEmpty()
     },
     fail,
+    gone,
     watch: (everyMs) => startHeartbeat(line, everyMs, fail),
     endIfEmpty,
   }
@@ -56,6 +59,7 @@ export function createHolder(session: Session, events: HolderEvents): Holder {
 interface Endings {
   readonly end: () => void
   readonly fail: (why: Error) => void
+  readonly gone: () => Promise<void> | undefined
   readonly isOver: () => boolean
 }
 
@@ -80,6 +84,7 @@ function endings({ session, line, names }: Parts, onEnd: () => void): Endings {
   const stopListening = session.onLost?.(fail)
   return {
     fail,
+    gone: () => (ending.isInDoubt() ? ending.end() : undefined),
     isOver: () => isOver,
     // what keeps the connection alive may still be under way
     end: () => void (isFirst() && line.idle().then(ending.end)),

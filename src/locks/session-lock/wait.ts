@@ -138,8 +138,10 @@ async function waitOn(ground: Ground, ask: Ask, holder: Holder): Promise<Grant> 
     return grant
   } catch (error) {
     const settled = settle(ask, attempt)
+    if (ask.signal?.aborted !== true) await settled
+    // until then the server may still give it the lock
+    await holder.gone()
     if (ask.signal?.aborted === true) throw error
-    await settled
     const meaning = ground.meaningOf(error)
     throw meaning instanceof LockTimeoutError && meaning !== error ? timedOut(ask, error) : meaning
   }
