@@ -1,11 +1,13 @@
 import mysql from 'mysql2/promise'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
+import { endThread } from '../../src/adapters/mysql2/end-thread.ts'
 import { sessions } from '../../src/adapters/mysql2/sessions.ts'
 import { classifyError } from '../../src/classify.ts'
 import type { Session } from '../../src/core/session.ts'
 import type { Row, Statement, Value } from '../../src/core/statement.ts'
 import { describeEngines, until, type EngineContext } from '../engines/use.ts'
+import { gate } from '../entries/stage.ts'
 import { provocations } from './provoke.ts'
 
 describeEngines(specs, { only: ['mysql', 'mariadb'] })
@@ -42,6 +44,18 @@ function specs(context: EngineContext): void {
   }
   const isOnServer = async (id: number): Promise<boolean> =>
     (await fromOutside('select 1 from information_schema.processlist where id = ?', id)) !== undefined
+
+  test('a connection is ended in the server also when the pool has another one only after the caller has gone', async () => {
+    const { opened, open: spare } = gate()
+    const busy = { getConnection: () => opened.then(() => pool.getConnection()) }
+    const victim = await context.engine.open()
+    const id = Number((await ask(victim, 'select connection_id() as id'))?.id)
+    await endThread(busy, id)
+    expect(await isOnServer(id)).toBe(true)
+    spare()
+    await until(async () => !(await isOnServer(id)), 'the end of the connection')
+    await victim.close().catch(() => {}) // it has none any more
+  })
 
   test.each(['read uncommitted', 'read committed', 'repeatable read', 'serializable'] as const)(
     'the server says that a transaction is %s when that was asked, and the next one is not',

@@ -5,7 +5,7 @@ interface Pool {
   getConnection(): Promise<{ query(text: string): Promise<unknown>; release(): unknown }>
 }
 
-/** How long all of it may take: the pool may have no connection to spare. */
+/** How long it is waited for: the pool may have no connection to spare. */
 const patienceMs = 3000
 
 /**
@@ -21,12 +21,15 @@ export async function endThread(pool: Pool, threadId: number): Promise<void> {
   await Promise.race([killUntilGone(pool, threadId, end.signal), tooLong]).finally(() => end.abort())
 }
 
-/** No error where it has ended meanwhile, or where the server is gone. */
+/**
+ * At least once, also when nobody waits for it any more: the pool may have had no connection until then. No error where
+ * the thread has ended meanwhile, or where the server is gone.
+ */
 async function killUntilGone(pool: Pool, threadId: number, over: AbortSignal): Promise<void> {
   try {
     const other = await pool.getConnection()
     try {
-      for (let pauseMs = 1; !over.aborted; pauseMs = Math.min(2 * pauseMs, 50)) {
+      for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, 50)) {
         await other.query(`KILL ${threadId}`)
         await pause(pauseMs, undefined, { signal: over })
       }
@@ -34,6 +37,6 @@ async function killUntilGone(pool: Pool, threadId: number, over: AbortSignal): P
       other.release()
     }
   } catch {
-    // there is no such thread any more
+    // there is no such thread any more, or nobody waits for it
   }
 }
