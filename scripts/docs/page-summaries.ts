@@ -22,6 +22,7 @@ export const pageSummaries: Readonly<Record<string, string>> = {
   http: 'Timeouts, status codes and idempotency for request handlers.',
   poolers: 'What works behind PgBouncer, on serverless platforms and at the edge.',
   monitoring: 'See who holds and who waits, and what to alert on.',
+  races: 'Run your own transactions in every order and see which one breaks.',
   testing: 'Unit-test your code with in-memory locks.',
   verify: 'Test what each lock really does on your own server.',
 

@@ -37,8 +37,8 @@ export function dialectNameProblems(source: Source, dialects: readonly string[])
 }
 
 /**
- * The dialect's folder, that of the adapter for the driver of that name, the entries, and where addresses are opened:
- * the drivers and the embedded engines.
+ * The dialect's folder, that of the adapter for the driver of that name, the entries, where addresses are opened (the
+ * drivers and the embedded engines), and where a driver's statements are held back.
  */
 function isAtHome({ path }: Source, name: string): boolean {
   return [
@@ -48,6 +48,7 @@ function isAtHome({ path }: Source, name: string): boolean {
     'src/entries/',
     'src/connect/drivers',
     'src/connect/embedded',
+    'src/race/seams',
   ].some((home) => path.startsWith(home))
 }
 

@@ -9,6 +9,7 @@ export const parts = {
   functions: 'docs/api/functions.md',
   errors: 'docs/api/errors.md',
   adapters: 'docs/api/adapters.md',
+  race: 'docs/api/race.md',
   testing: 'docs/api/testing.md',
   conformance: 'docs/api/conformance.md',
   dialects: 'docs/api/dialects.md',
@@ -52,7 +53,7 @@ async function makeLayout(): Promise<Layout> {
   const partOf = (thing: PublicThing): Part => {
     if (calls.includes(thing)) return 'calls'
     const [first = ''] = thing.entries
-    if (first !== 'holdfast') return first.endsWith('/testing') ? 'testing' : ownPart(first)
+    if (first !== 'holdfast') return ownPart(first)
     if (thing.node.type === 'ClassDeclaration') return 'errors'
     if (!thing.node.type.startsWith('TS')) return 'functions'
     return isOfCalls(thing) ? 'options' : 'dialects'
@@ -68,7 +69,8 @@ async function makeLayout(): Promise<Layout> {
 }
 
 function ownPart(entry: string): Part {
-  return entry.endsWith('/conformance') ? 'conformance' : 'adapters'
+  const own = (['race', 'testing', 'conformance'] as const).find((part) => entry.endsWith(`/${part}`))
+  return own ?? 'adapters'
 }
 
 function place(entries: Entry[], thing: PublicThing): void {

@@ -1,0 +1,6 @@
+export { assertNoRace, RaceError } from '../race/assert.ts'
+export { explore } from '../race/explore.ts'
+export { raceHtml } from '../race/html.ts'
+export type { ExploreOptions, RaceProgress, RaceResults } from '../race/options.ts'
+export type { RaceEvent, RaceReport, ScheduleResult } from '../race/report.ts'
+export { describeRace } from '../race/text.ts'

@@ -1,0 +1,186 @@
+import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
+
+import { Actor, type Queueing, type Running } from './actor.ts'
+import { effectOf } from './quiet.ts'
+import { seenIn, type Answer } from './seen.ts'
+
+/** A statement on its way to the database. */
+export interface Statement {
+  readonly text: string
+  /** Sends it; `end` has to be called with how it ended, before whoever sent it is told. */
+  readonly send: (end: (error: unknown, answer?: Answer) => void) => void
+  /** Tells whoever sent it that it is never sent. */
+  readonly refuse: (why: Error) => void
+}
+
+/** A connection while an actor has it. */
+export interface Loan {
+  readonly actor: Actor
+  /** What the server calls it. */
+  readonly id: string | undefined
+  /** As far as the texts of its statements tell. */
+  isOpen: boolean
+  /** It went back to the pool, but the transaction on it may be open. */
+  isBack: boolean
+}
+
+/** Where the statements of the actors are held back until it is their turn. */
+export class Gate {
+  readonly #context = new AsyncLocalStorage<Actor>()
+  readonly #loans = new Map<object, Loan>()
+  #actors: readonly Actor[] = []
+  #wake: (() => void) | undefined
+  #began = 0
+  /** Rises with everything that may end or begin a wait. */
+  version = 0
+  /** How many statements were sent. */
+  step = 0
+
+  /** What is told to whoever sends a statement when its schedule is over. */
+  get refusal(): Error {
+    return new Error('the schedule of this actor was given up: its statement was not sent')
+  }
+
+  /** A new schedule begins: whoever is left over from the one before is refused. */
+  begin(names: readonly string[]): readonly Actor[] {
+    for (const actor of this.#actors) actor.isOver = true
+    this.#loans.clear()
+    this.#actors = names.map((name) => new Actor(name))
+    this.#began = performance.now()
+    this.step = 0
+    return this.#actors
+  }
+
+  get actors(): readonly Actor[] {
+    return this.#actors
+  }
+
+  get loans(): ReadonlyMap<object, Loan> {
+    return this.#loans
+  }
+
+  /** Who runs now; undefined outside of the actors. */
+  get current(): Actor | undefined {
+    return this.#context.getStore()
+  }
+
+  start(actor: Actor, work: () => unknown): void {
+    const run = async (): Promise<unknown> => work()
+    this.#context.run(actor, run).then(
+      (value) => this.#settled(actor, { status: 'fulfilled', value }),
+      (reason: unknown) => this.#settled(actor, { status: 'rejected', reason }),
+    )
+  }
+
+  /** Runs a callback as the actor whose it is: a pool calls it from wherever a connection came free. */
+  within(actor: Actor, callback: () => void): void {
+    this.#context.run(actor, callback)
+  }
+
+  isHolding(connection: object): boolean {
+    return this.#loans.has(connection)
+  }
+
+  /** Somebody wants a connection; what it gives is called when that has come, or has failed to. */
+  queue(actor: Actor, isStuck: () => boolean): () => void {
+    const queueing: Queueing = { isStuck }
+    actor.queueing.add(queueing)
+    this.#changed()
+    return () => {
+      if (actor.queueing.delete(queueing)) this.#changed(actor)
+    }
+  }
+
+  lend(connection: object, actor: Actor, id: string | undefined): void {
+    this.#loans.set(connection, { actor, id, isOpen: false, isBack: false })
+  }
+
+  giveBack(connection: object): void {
+    const loan = this.#loans.get(connection)
+    if (loan === undefined) return
+    loan.isBack = true
+    // one that goes back inside of a transaction is still looked at
+    if (!loan.isOpen) this.#loans.delete(connection)
+    this.version += 1
+    this.#changed()
+  }
+
+  /** Holds a statement back. False where the connection is no actor's: then it is the caller who sends it. */
+  hold(connection: object, { text, send, refuse }: Statement): boolean {
+    const loan = this.#loans.get(connection)
+    const actor = loan?.actor
+    if (actor === undefined) return false
+    if (actor.isOver) {
+      refuse(this.refusal)
+      return true
+    }
+    actor.statements += 1
+    actor.pending.push({ text, connection, send: AsyncResource.bind(send), refuse })
+    this.#changed(actor)
+    return true
+  }
+
+  /** Lets somebody take a step. */
+  release(actor: Actor): string {
+    const next = actor.pending.shift()
+    if (next === undefined) throw new TypeError(`${actor.name} has no statement to send`)
+    this.step += 1
+    this.version += 1
+    const loan = this.#loans.get(next.connection)
+    const event = { actor: actor.name, does: next.text, step: this.step, startMs: this.#since() }
+    const running: Running = { text: next.text, id: loan?.id, seenWaiting: -1, sentAt: performance.now() }
+    const entry = actor.note({ ...event, outcome: 'unfinished' })
+    actor.running.add(running)
+    const effect = effectOf(next.text)
+    if (loan !== undefined && effect === 'opens') loan.isOpen = true
+    next.send((error, answer) => {
+      actor.running.delete(running)
+      this.version += 1
+      // a COMMIT that fails ends the transaction as well
+      if (loan !== undefined && effect === 'ends') loan.isOpen = false
+      actor.noteEnd(entry, {
+        ...seenIn(error, answer),
+        hasWaited: running.seenWaiting >= 0,
+        endMs: this.#since(),
+        untilStep: this.step,
+      })
+      this.#changed(actor)
+    })
+    return next.text
+  }
+
+  /** Resolves as soon as anything happens, or after so long. */
+  async change(ms: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => done(false), ms)
+      const done = (hasChanged: boolean): void => {
+        clearTimeout(timer)
+        this.#wake = undefined
+        resolve(hasChanged)
+      }
+      this.#wake = () => done(true)
+    })
+  }
+
+  /** Refuses what is held back, and whatever the actors send from now on. */
+  abandon(): void {
+    for (const actor of this.#actors) {
+      actor.isOver = true
+      for (const { refuse } of actor.pending.splice(0)) refuse(this.refusal)
+    }
+  }
+
+  #settled(actor: Actor, result: PromiseSettledResult<unknown>): void {
+    actor.result = result
+    this.#changed(actor)
+  }
+
+  #since(): number {
+    return Math.round((performance.now() - this.#began) * 10) / 10
+  }
+
+  #changed(actor?: Actor): void {
+    if (actor !== undefined) actor.busySince = performance.now()
+    this.#wake?.()
+  }
+}

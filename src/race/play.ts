@@ -1,0 +1,102 @@
+import type { Actor } from './actor.ts'
+import type { Gate } from './gate.ts'
+import { isQuiet } from './quiet.ts'
+import type { Decision } from './schedule.ts'
+
+/** Where a schedule is run. */
+export interface Stage {
+  readonly gate: Gate
+  /** Looks whether what runs waits on the server, and notes it. */
+  readonly look: () => Promise<void>
+  /** How long code of an actor's own may take before the others go on. */
+  readonly patienceMs: number
+  /** After so long without anything happening a schedule hangs. */
+  readonly hangMs: number
+  readonly signal: AbortSignal | undefined
+}
+
+export interface Played {
+  readonly decisions: readonly Decision[]
+  /** `left`: whoever has not ended waits for an actor that has, and has left its transaction open. */
+  readonly ending: 'over' | 'left' | 'hang' | 'aborted'
+}
+
+export type Choose = (point: Omit<Decision, 'chosen'>, index: number) => string
+
+type Work = () => unknown
+
+/** Runs one schedule: lets one actor take one step, waits until everybody stands still, and chooses who goes next. */
+export async function play(
+  stage: Stage,
+  actors: Readonly<Record<string, Work>>,
+  choose: Choose,
+): Promise<Played> {
+  const { gate } = stage
+  const decisions: Decision[] = []
+  for (const actor of gate.begin(Object.keys(actors))) {
+    const work = actors[actor.name]
+    if (work !== undefined) gate.start(actor, work)
+  }
+  let current: string | undefined
+  let isMidway = false
+  for (;;) {
+    const state = await untilTurn(stage)
+    if (state !== 'turn') return { decisions, ending: state }
+    const ready = gate.actors.filter(({ pending }) => pending.length > 0)
+    const [actor, decision] = decide(ready, { current, isMidway }, (point) => choose(point, decisions.length))
+    decisions.push(decision)
+    current = actor.name
+    isMidway = isQuiet(gate.release(actor))
+  }
+}
+
+interface Before {
+  readonly current: string | undefined
+  /** The last step was one after which nobody else is let in. */
+  readonly isMidway: boolean
+}
+
+function decide(
+  ready: readonly Actor[],
+  { current, isMidway }: Before,
+  choose: (point: Omit<Decision, 'chosen'>) => string,
+): readonly [Actor, Decision] {
+  const all = ready.map(({ name }) => name)
+  const enabled = isMidway && current !== undefined && all.includes(current) ? [current] : all
+  const chosen = choose({ enabled, current })
+  const actor = ready.find(({ name }) => name === chosen) ?? ready.find(({ name }) => name === enabled[0])
+  if (actor === undefined) throw new TypeError('nobody can take a step')
+  return [actor, { enabled, current, chosen: actor.name }]
+}
+
+/** How long an answer is waited for before the server is asked whether the statement waits. */
+const lookAfterMs = 3
+
+/** Waits until nobody moves by itself, and somebody can take a step. */
+async function untilTurn(stage: Stage): Promise<'turn' | Played['ending']> {
+  const { gate, look, patienceMs, hangMs, signal } = stage
+  let movedAt = performance.now()
+  let { version } = gate
+  for (;;) {
+    if (signal?.aborted === true) return 'aborted'
+    if (gate.actors.every(({ isDone }) => isDone)) return 'over'
+    const isMoving = gate.actors.some((actor) => actor.isMoving(gate.version, patienceMs))
+    if (!isMoving && gate.actors.some(({ pending }) => pending.length > 0)) return 'turn'
+    if (!isMoving && hasLeft(stage)) return 'left'
+    if (gate.version !== version) {
+      ;({ version } = gate)
+      movedAt = performance.now()
+    }
+    if (performance.now() - movedAt > hangMs) return 'hang'
+    const hasChanged = await gate.change(isMoving ? lookAfterMs : 5 * lookAfterMs)
+    if (!hasChanged && gate.actors.some(({ running }) => running.size > 0)) await look()
+  }
+}
+
+/** What floats behind the end of an actor may still end its transaction: it is given as much time as other code. */
+function hasLeft({ gate, patienceMs }: Stage): boolean {
+  const now = performance.now()
+  return [...gate.loans.values()].some(
+    ({ actor, isOpen }) => isOpen && actor.isDone && now - actor.busySince > patienceMs,
+  )
+}

@@ -1,0 +1,117 @@
+import { classifyError } from '../classify.ts'
+import { describeValue } from '../conformance/trace.ts'
+import type { Actor } from './actor.ts'
+import type { Loan } from './gate.ts'
+import { whoWaits } from './look.ts'
+import type { Observer } from './observer.ts'
+import type { Exploration, RaceResults } from './options.ts'
+import { play, type Choose, type Played, type Stage } from './play.ts'
+import type { RaceEvent, ScheduleResult } from './report.ts'
+import { nameOf, switchesOf, type Decision } from './schedule.ts'
+import type { Seam } from './seam.ts'
+
+/** All that a schedule needs. */
+export interface Theatre extends Exploration, Stage {
+  readonly signal: AbortSignal | undefined
+  readonly observer: Observer | undefined
+  readonly seam: Seam
+}
+
+export interface Ran {
+  readonly result: ScheduleResult
+  readonly decisions: readonly Decision[]
+}
+
+/** Runs one schedule from a fresh state, and says what became of it. What is left open is ended. */
+export async function runSchedule(theatre: Theatre, choose: Choose): Promise<Ran> {
+  const { gate } = theatre
+  await theatre.reset()
+  const played = await play(theatre, theatre.actors, choose)
+  const waiting = played.ending === 'hang' ? whoWaits(gate) : []
+  const done = new Set(gate.actors.filter(({ result }) => result !== undefined))
+  if (played.ending !== 'over') gate.abandon()
+  const left = await clearUp(theatre, done)
+  const results = resultsOf(theatre)
+  const verdict = await judge(theatre, { played, waiting, left, results })
+  const { decisions } = played
+  const result: ScheduleResult = {
+    name: nameOf(decisions),
+    switches: switchesOf(decisions),
+    ...verdict,
+    results: Object.fromEntries(Object.entries(results).map(([name, ended]) => [name, inWords(ended)])),
+    trace: traceOf(theatre),
+  }
+  return { result, decisions }
+}
+
+interface Evidence {
+  readonly played: Played
+  readonly waiting: readonly string[]
+  readonly left: readonly string[]
+  readonly results: RaceResults
+}
+
+type Verdict = Pick<ScheduleResult, 'outcome' | 'reason'>
+
+async function judge(theatre: Theatre, { played, waiting, left, results }: Evidence): Promise<Verdict> {
+  if (played.ending === 'hang') {
+    const reason = `nothing has happened for ${theatre.hangMs} ms: ${waiting.join('; ')}`
+    return { outcome: 'hang', reason }
+  }
+  if (played.ending === 'aborted') return { outcome: 'holds', reason: 'interrupted' }
+  if (left.length > 0) return { outcome: 'left-open', reason: left.join('; ') }
+  const lost = Object.entries(results).find(([, result]) => isConflict(result))
+  if (lost !== undefined && theatre.conflicts === 'fail') {
+    return { outcome: 'conflict', reason: `${lost[0]} was not run again after it ${inWords(lost[1])}` }
+  }
+  try {
+    await theatre.invariant(results)
+    return { outcome: 'holds' }
+  } catch (error) {
+    return { outcome: 'broken', reason: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/** A deadlock, a serialization failure or the like, after which the transaction should have been run again. */
+function isConflict(result: PromiseSettledResult<unknown>): boolean {
+  return result.status === 'rejected' && classifyError(result.reason).retryable
+}
+
+function resultsOf({ gate }: Theatre): RaceResults {
+  const unfinished = { status: 'rejected', reason: new Error('it has not ended') } as const
+  return Object.fromEntries(gate.actors.map(({ name, result }) => [name, result ?? unfinished]))
+}
+
+function inWords(result: PromiseSettledResult<unknown>): string {
+  const value: unknown = result.status === 'fulfilled' ? result.value : result.reason
+  const words = describeValue(value) ?? 'nothing'
+  return result.status === 'fulfilled' ? `gave ${words}` : `threw ${words}`
+}
+
+function traceOf({ gate }: Theatre): readonly RaceEvent[] {
+  return gate.actors.flatMap(({ trace }) => trace).toSorted((one, other) => one.step - other.step)
+}
+
+/** Ends the connections that the actors have not given back, or have given back in the middle of a transaction. */
+async function clearUp(
+  { gate, seam, observer }: Theatre,
+  ended: ReadonlySet<Actor>,
+): Promise<readonly string[]> {
+  const left: string[] = []
+  for (const [connection, loan] of gate.loans) {
+    const isOpen = loan.isOpen && (await isInTransaction(observer, loan))
+    if (loan.isBack && !isOpen) continue
+    const what = isOpen ? 'left a transaction open' : 'did not give its connection back'
+    if (ended.has(loan.actor)) left.push(`${loan.actor.name} has ended and ${what}`)
+    const { id } = loan
+    await seam.end(connection, async () => (id === undefined ? undefined : observer?.kill(id)))
+  }
+  return left
+}
+
+/** The texts of the statements say so; the server knows, where it can be asked. */
+async function isInTransaction(observer: Observer | undefined, { id }: Loan): Promise<boolean> {
+  const inspection = await observer?.look()
+  if (inspection === undefined) return true
+  return inspection.sessions.some((session) => session.id === id && session.state !== 'idle')
+}
