@@ -1,12 +1,16 @@
 import type { RaceEvent } from './report.ts'
+import type { Answer } from './seen.ts'
+
+/** Tells how a statement has ended; its text, where that was not known before. */
+export type End = (error: unknown, answer?: Answer, text?: string) => void
 
 /** A statement that waits for its turn. */
 interface Held {
   readonly text: string
+  readonly values?: readonly unknown[] | undefined
   readonly connection: object
-  readonly send: (
-    end: (error: unknown, answer?: { readonly rows?: unknown; readonly count?: unknown }) => void,
-  ) => void
+  readonly isStuck?: (() => boolean) | undefined
+  readonly send: (end: End) => void
   readonly refuse: (why: Error) => void
 }
 
@@ -16,6 +20,8 @@ export interface Running {
   /** What the server calls its session. */
   readonly id: string | undefined
   readonly sentAt: number
+  /** Whether it waits for something that another actor has in this process, such as the only connection. */
+  readonly isStuck?: (() => boolean) | undefined
   /** The version of the gate at which it was last seen waiting; -1 when it never was. */
   seenWaiting: number
   /** Whom it waits for, as the server says. */
@@ -32,6 +38,7 @@ type Draft = { -readonly [K in keyof RaceEvent]: RaceEvent[K] }
 
 interface Ending {
   readonly outcome: 'done' | 'failed'
+  readonly text: string | undefined
   readonly detail?: string
   readonly hasWaited: boolean
   readonly endMs: number
@@ -47,7 +54,8 @@ export class Actor {
   result: PromiseSettledResult<unknown> | undefined
   /** Since when it runs code of its own. */
   busySince: number = performance.now()
-  statements = 0
+  /** Begins its work; undefined once that was done. */
+  begin: (() => void) | undefined
   /** It belongs to a schedule that has ended: nothing is sent for it any longer. */
   isOver = false
   readonly #trace: Draft[] = []
@@ -64,9 +72,14 @@ export class Actor {
     return this.#trace
   }
 
+  /** Whether it can take a step now. */
+  get isReady(): boolean {
+    return this.pending.length > 0 || this.begin !== undefined
+  }
+
   /** Whether it may still do something by itself: then it is too early to decide who goes next. */
   isMoving(version: number, patienceMs: number): boolean {
-    if (this.isDone) return false
+    if (this.isDone || this.begin !== undefined) return false
     if ([...this.running].some(({ seenWaiting }) => seenWaiting !== version)) return true
     if (this.running.size > 0 || this.pending.length > 0) return false
     if ([...this.queueing].some(({ isStuck }) => isStuck())) return false
@@ -78,9 +91,10 @@ export class Actor {
     return event
   }
 
-  noteEnd(event: object, { outcome, detail, hasWaited, endMs, untilStep }: Ending): void {
+  noteEnd(event: object, { outcome, text, detail, hasWaited, endMs, untilStep }: Ending): void {
     const draft = event as Draft
     draft.outcome = outcome === 'done' && hasWaited ? 'waits' : outcome
+    if (text !== undefined) draft.does = text
     draft.endMs = endMs
     draft.untilStep = untilStep
     if (detail !== undefined) draft.detail = detail

@@ -1,14 +1,17 @@
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
 
-import { Actor, type Queueing, type Running } from './actor.ts'
+import { Actor, type End, type Queueing, type Running } from './actor.ts'
 import { effectOf } from './quiet.ts'
-import { seenIn, type Answer } from './seen.ts'
+import { seenIn, withValues } from './seen.ts'
 
 /** A statement on its way to the database. */
 export interface Statement {
   readonly text: string
+  readonly values?: readonly unknown[] | undefined
   /** Sends it; `end` has to be called with how it ended, before whoever sent it is told. */
-  readonly send: (end: (error: unknown, answer?: Answer) => void) => void
+  readonly send: (end: End) => void
+  /** Whether it waits in this process, once it is sent. */
+  readonly isStuck?: () => boolean
   /** Tells whoever sent it that it is never sent. */
   readonly refuse: (why: Error) => void
 }
@@ -64,12 +67,17 @@ export class Gate {
     return this.#context.getStore()
   }
 
-  start(actor: Actor, work: () => unknown): void {
+  /** Its work begins with its first step. */
+  prepare(actor: Actor, work: () => unknown): void {
     const run = async (): Promise<unknown> => work()
-    this.#context.run(actor, run).then(
-      (value) => this.#settled(actor, { status: 'fulfilled', value }),
-      (reason: unknown) => this.#settled(actor, { status: 'rejected', reason }),
-    )
+    actor.begin = () => {
+      actor.begin = undefined
+      actor.busySince = performance.now()
+      this.#context.run(actor, run).then(
+        (value) => this.#settled(actor, { status: 'fulfilled', value }),
+        (reason: unknown) => this.#settled(actor, { status: 'rejected', reason }),
+      )
+    }
   }
 
   /** Runs a callback as the actor whose it is: a pool calls it from wherever a connection came free. */
@@ -106,18 +114,24 @@ export class Gate {
   }
 
   /** Holds a statement back. False where the connection is no actor's: then it is the caller who sends it. */
-  hold(connection: object, { text, send, refuse }: Statement): boolean {
+  hold(connection: object, { send, ...statement }: Statement): boolean {
     const loan = this.#loans.get(connection)
     const actor = loan?.actor
     if (actor === undefined) return false
     if (actor.isOver) {
-      refuse(this.refusal)
+      statement.refuse(this.refusal)
       return true
     }
-    actor.statements += 1
-    actor.pending.push({ text, connection, send: AsyncResource.bind(send), refuse })
+    actor.pending.push({ ...statement, connection, send: AsyncResource.bind(send) })
     this.#changed(actor)
     return true
+  }
+
+  /** Notes what a statement that was not held back makes of the transaction on its connection. */
+  sent(connection: object, text: string): void {
+    const loan = this.#loans.get(connection)
+    const effect = effectOf(text)
+    if (loan !== undefined && effect !== undefined) loan.isOpen = effect === 'opens'
   }
 
   /** Lets somebody take a step. */
@@ -127,19 +141,31 @@ export class Gate {
     this.step += 1
     this.version += 1
     const loan = this.#loans.get(next.connection)
-    const event = { actor: actor.name, does: next.text, step: this.step, startMs: this.#since() }
-    const running: Running = { text: next.text, id: loan?.id, seenWaiting: -1, sentAt: performance.now() }
+    const event = {
+      actor: actor.name,
+      does: withValues(next.text, next.values),
+      step: this.step,
+      startMs: this.#since(),
+    }
+    const running: Running = {
+      text: next.text,
+      id: loan?.id,
+      isStuck: next.isStuck,
+      seenWaiting: -1,
+      sentAt: performance.now(),
+    }
     const entry = actor.note({ ...event, outcome: 'unfinished' })
     actor.running.add(running)
     const effect = effectOf(next.text)
     if (loan !== undefined && effect === 'opens') loan.isOpen = true
-    next.send((error, answer) => {
+    next.send((error, answer, text) => {
       actor.running.delete(running)
       this.version += 1
       // a COMMIT that fails ends the transaction as well
       if (loan !== undefined && effect === 'ends') loan.isOpen = false
       actor.noteEnd(entry, {
         ...seenIn(error, answer),
+        text,
         hasWaited: running.seenWaiting >= 0,
         endMs: this.#since(),
         untilStep: this.step,

@@ -19,9 +19,11 @@ export function createLook(
       const waits = inspection?.sessions.find(({ id }) => id === running.id)?.waits
       if (waits !== undefined) running.blockedBy = waits.blockedBy
       const isWaiting =
-        inspection === undefined
-          ? performance.now() - running.sentAt > patienceMs
-          : waits !== undefined && isFor(waits.blockedBy, ours)
+        running.isStuck !== undefined
+          ? running.isStuck()
+          : inspection === undefined
+            ? performance.now() - running.sentAt > patienceMs
+            : waits !== undefined && isFor(waits.blockedBy, ours)
       if (isWaiting) running.seenWaiting = version
     }
   }

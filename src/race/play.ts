@@ -35,19 +35,32 @@ export async function play(
   const decisions: Decision[] = []
   for (const actor of gate.begin(Object.keys(actors))) {
     const work = actors[actor.name]
-    if (work !== undefined) gate.start(actor, work)
+    if (work !== undefined) gate.prepare(actor, work)
   }
   let current: string | undefined
   let isMidway = false
   for (;;) {
     const state = await untilTurn(stage)
     if (state !== 'turn') return { decisions, ending: state }
-    const ready = gate.actors.filter(({ pending }) => pending.length > 0)
+    const ready = gate.actors.filter(({ isReady }) => isReady)
     const [actor, decision] = decide(ready, { current, isMidway }, (point) => choose(point, decisions.length))
     decisions.push(decision)
     current = actor.name
-    isMidway = isQuiet(gate.release(actor))
+    const text = await takeStep(stage, actor)
+    if (text === 'aborted') return { decisions, ending: text }
+    isMidway = isQuiet(text)
   }
+}
+
+/** The first step begins the work, and goes as far as its first statement. Gives the text of what was sent, if anything. */
+async function takeStep(stage: Stage, actor: Actor): Promise<string> {
+  if (actor.begin === undefined) return stage.gate.release(actor)
+  actor.begin()
+  while (actor.isMoving(stage.gate.version, stage.patienceMs)) {
+    if (stage.signal?.aborted === true) return 'aborted'
+    await stage.gate.change(lookAfterMs)
+  }
+  return actor.pending.length > 0 ? stage.gate.release(actor) : ''
 }
 
 interface Before {
@@ -81,7 +94,7 @@ async function untilTurn(stage: Stage): Promise<'turn' | Played['ending']> {
     if (signal?.aborted === true) return 'aborted'
     if (gate.actors.every(({ isDone }) => isDone)) return 'over'
     const isMoving = gate.actors.some((actor) => actor.isMoving(gate.version, patienceMs))
-    if (!isMoving && gate.actors.some(({ pending }) => pending.length > 0)) return 'turn'
+    if (!isMoving && gate.actors.some(({ isReady }) => isReady)) return 'turn'
     if (!isMoving && hasLeft(stage)) return 'left'
     if (gate.version !== version) {
       ;({ version } = gate)

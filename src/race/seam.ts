@@ -12,7 +12,7 @@ export interface Seam {
   /** Changes the object, so that statements go through the gate. Gives what puts it back. */
   readonly install: (db: object, gate: Gate) => Promise<() => void> | (() => void)
   /** Opens a connection of its own to look at the server. Undefined where nobody waits in the server. */
-  readonly observe?: (db: object) => Observer
+  readonly observe?: (db: object) => Observer | undefined
   /** Ends a connection that an actor has left behind; `kill` ends its session on the server. */
   readonly end: (connection: object, kill: () => Promise<void>) => Promise<void>
 }

@@ -1,5 +1,7 @@
 import type { Seam } from './seam.ts'
+import { kysely } from './seams/kysely.ts'
+import { mysql2 } from './seams/mysql2.ts'
 import { pg } from './seams/pg.ts'
 
 /** The one list of what can be explored. */
-export const seams: readonly Seam[] = [pg]
+export const seams: readonly Seam[] = [kysely, pg, mysql2]

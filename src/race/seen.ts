@@ -23,8 +23,7 @@ export function seenIn(
 
 function describeAnswer({ rows, count }: Answer): string | undefined {
   if (Array.isArray(rows) && rows.length > 0) {
-    const text = rows.map((row) => describeRow(row)).join(', ')
-    return text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text
+    return shortened(rows.map((row) => describeRow(row)).join(', '))
   }
   if (Array.isArray(rows) && count === undefined) return 'no row'
   return typeof count === 'number' ? `${count} ${count === 1 ? 'row' : 'rows'}` : undefined
@@ -41,4 +40,14 @@ function describeField(value: unknown): string {
   if (typeof value === 'bigint') return String(value)
   if (value instanceof Date) return value.toISOString()
   return JSON.stringify(value) ?? 'nothing'
+}
+
+/** A statement with what stands for its placeholders. */
+export function withValues(text: string, values: readonly unknown[] | undefined): string {
+  if (values === undefined || values.length === 0) return text
+  return `${text} [${shortened(values.map((value) => describeField(value)).join(', '))}]`
+}
+
+function shortened(text: string): string {
+  return text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text
 }

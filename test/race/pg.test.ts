@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createLocks } from '../../src/entries/pg.ts'
 import { assertNoRace, describeRace, explore, RaceError, raceHtml } from '../../src/entries/race.ts'
 import { describeEngines } from '../engines/use.ts'
-import { mustBeClean, pgShop } from './stage.ts'
+import { fill, mustBeClean, numberOf, pgShop } from './stage.ts'
 
 describeEngines(
   (context) => {
@@ -14,7 +14,7 @@ describeEngines(
     afterEach(() => mustBeClean(context.engine, shop.pool))
     afterAll(() => shop.close())
 
-    const reset = (): Promise<void> => shop.set({ 1: 1, 2: 1 })
+    const reset = (): Promise<void> => fill(shop, { 1: 1, 2: 1 })
     const buy = (clause: string) => () =>
       shop.transaction(async (run) => {
         const [row] = await run(`SELECT n FROM item WHERE id = 1 ${clause}`)
@@ -23,7 +23,7 @@ describeEngines(
         return 'bought'
       })
     const invariant = async (): Promise<void> => {
-      if ((await shop.read(1)) < 0) throw new Error('sold twice')
+      if ((await numberOf(shop, 1)) < 0) throw new Error('sold twice')
     }
     const sale = (clause: string) => ({
       db: shop.db,
@@ -103,7 +103,7 @@ describeEngines(
         try {
           const report = await explore({
             ...sale('FOR UPDATE'),
-            actors: { a: buy('FOR UPDATE'), b: () => other.read(1) },
+            actors: { a: buy('FOR UPDATE'), b: () => numberOf(other, 1) },
           })
           expect(report.verdict).toBe('unseen')
           expect(report.notes).toEqual([expect.stringContaining('b sent no statement through db')])
@@ -146,7 +146,7 @@ describeEngines(
       test('of a pool that is too small: who waits for a connection is told', async () => {
         const small = await pgShop(context.engine.server.url, 1)
         try {
-          const nested = (): Promise<unknown> => small.transaction(() => small.read(1))
+          const nested = (): Promise<unknown> => small.transaction(() => numberOf(small, 1))
           const report = await explore({ db: small.db, actors: { a: nested, b: nested }, hangMs: 300 })
           expect(report.failure?.reason).toContain('a waits for a connection of the pool')
         } finally {
@@ -175,7 +175,7 @@ describeEngines(
         db: shop.db,
         reset,
         actors: { a: move(1, 2), b: move(2, 1) },
-        invariant: async () => expect((await shop.read(1)) + (await shop.read(2))).toBe(2),
+        invariant: async () => expect((await numberOf(shop, 1)) + (await numberOf(shop, 2))).toBe(2),
       }
       const report = await explore(transfers)
       expect(report.failure).toMatchObject({ name: 'a a b b b a a b', outcome: 'conflict', switches: 1 })

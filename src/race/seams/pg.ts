@@ -4,6 +4,7 @@ import type { Gate } from '../gate.ts'
 import { observerOf } from '../observer.ts'
 import type { Seam } from '../seam.ts'
 import type { Answer } from '../seen.ts'
+import { promised } from './promised.ts'
 import { copyOf, replaced } from './replaced.ts'
 
 type Callback = (error: unknown, ...rest: unknown[]) => void
@@ -111,6 +112,7 @@ function held(original: Query, gate: Gate): Query {
     if (!gate.isHolding(this)) return original.apply(this, args)
     const [config] = args
     const text = textOf(config)
+    const values = valuesOf(args)
     if (isSubmittable(config))
       return submitted(this, { gate, text, send: () => original.apply(this, args) }, config)
     const callback = args.at(-1)
@@ -119,6 +121,7 @@ function held(original: Query, gate: Gate): Query {
       const rest = args.slice(0, -1)
       gate.hold(this, {
         text,
+        values,
         send: (end) =>
           original.call(this, ...rest, (error: unknown, answer: unknown) => {
             end(error, answerOf(answer))
@@ -128,7 +131,7 @@ function held(original: Query, gate: Gate): Query {
       })
       return undefined
     }
-    return promised(this, { gate, text, send: () => original.apply(this, args) })
+    return promised(gate, this, { text, values, send: () => original.apply(this, args), answerOf })
   }
 }
 
@@ -136,24 +139,6 @@ interface Submission {
   readonly gate: Gate
   readonly text: string
   readonly send: () => unknown
-}
-
-function promised(client: Client, { gate, text, send }: Submission): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    gate.hold(client, {
-      text,
-      send: (end) => {
-        const tell = (error: unknown, answer?: unknown): void => {
-          end(error, answerOf(answer))
-          // what it fails with is the driver's own
-          if (error === undefined) resolve(answer)
-          else reject(error)
-        }
-        Promise.resolve(send()).then((answer) => tell(undefined, answer), tell)
-      },
-      refuse: reject,
-    })
-  })
 }
 
 /** A cursor or a stream: it has ended as soon as the server has sent a part. */
@@ -190,6 +175,14 @@ function textOf(config: unknown): string {
     readonly cursor?: { readonly text?: unknown }
   }
   return typeof text === 'string' ? text : typeof cursor?.text === 'string' ? cursor.text : 'a query'
+}
+
+function valuesOf([config, values]: readonly unknown[]): readonly unknown[] | undefined {
+  if (Array.isArray(values)) return values as readonly unknown[]
+  const { values: own } = (typeof config === 'object' && config !== null ? config : {}) as {
+    readonly values?: unknown
+  }
+  return Array.isArray(own) ? (own as readonly unknown[]) : undefined
 }
 
 /** Of several statements in one text the last one's. */

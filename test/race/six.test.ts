@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+import { explore } from '../../src/entries/race.ts'
+import { describeEngines } from '../engines/use.ts'
+import { raceOn, races, type Six } from './six.ts'
+import { kyselyOnPg, kyselyOnSqlite, mysqlShop, pgShop, type Shop } from './stage.ts'
+
+const found = async (shop: Shop, race: Six, work: Six['bare']): Promise<readonly unknown[]> => {
+  const { verdict, failure, schedules } = await explore(raceOn(shop, race, work))
+  return [verdict, failure?.switches, schedules <= 50]
+}
+
+function specs(
+  title: string,
+  open: () => Promise<Shop>,
+  locked: (race: Six) => Six['bare'] = (race) => race.locked,
+): void {
+  describe(`through ${title}`, () => {
+    let shop: Shop
+    beforeAll(async () => {
+      shop = await open()
+    })
+    afterAll(() => shop.close())
+
+    test.each(races)('$title without the lock', async (race) => {
+      expect(await found(shop, race, race.bare)).toEqual(['race', 1, true])
+    })
+
+    test.each(races)('and not with it, in every order: $title', async (race) => {
+      const report = await explore(raceOn(shop, race, locked(race)))
+      expect([report.failure?.reason, report.verdict, report.isComplete]).toEqual([undefined, 'none', true])
+      expect(report.schedules).toBeGreaterThanOrEqual(2)
+    })
+  })
+}
+
+describeEngines(
+  (context) => {
+    const { name } = context
+    const url = (): string => context.engine.server.url
+    if (name === 'postgres') {
+      specs('pg', () => pgShop(url()))
+      specs(
+        'kysely',
+        () => kyselyOnPg(url()),
+        (race) => (shop, me) => race.locked({ ...shop, withLock: inOrder(shop) }, me),
+      )
+    } else if (name === 'sqlite') {
+      // a transaction of Kysely's has the one connection for itself
+      specs(
+        'kysely',
+        kyselyOnSqlite,
+        (race) => (shop, me) => shop.transaction((run) => race.bare({ ...shop, run }, me)),
+      )
+    } else specs('mysql2', () => mysqlShop(url()))
+  },
+  { only: ['postgres', 'mysql', 'mariadb', 'sqlite'] },
+)
+
+/** A lock of PostgreSQL's own, in a transaction of Kysely's. */
+function inOrder({ transaction }: Shop): Shop['withLock'] {
+  return (work) =>
+    transaction(async (run) => {
+      await run('SELECT pg_advisory_xact_lock(1)')
+      return work(run)
+    })
+}
