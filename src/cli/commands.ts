@@ -3,8 +3,9 @@ import { doctor } from './doctor.ts'
 import { explain } from './explain.ts'
 import { inspect } from './inspect.ts'
 import { matrix } from './matrix.ts'
+import { race } from './race.ts'
 import { schema } from './schema.ts'
 import { verify } from './verify.ts'
 
 /** The one list of commands: the program, its `--help` and the documentation read it. */
-export const commands: readonly Command[] = [verify, doctor, explain, inspect, matrix, schema]
+export const commands: readonly Command[] = [verify, doctor, explain, inspect, matrix, schema, race]

@@ -58,6 +58,8 @@ export class Actor {
   begin: (() => void) | undefined
   /** It belongs to a schedule that has ended: nothing is sent for it any longer. */
   isOver = false
+  /** Its last statement has lost a conflict, and it has begun nothing since. */
+  hasLost = false
   readonly #trace: Draft[] = []
 
   constructor(name: string) {

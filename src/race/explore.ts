@@ -150,8 +150,10 @@ async function runOne(theatre: Theatre, tally: Tally, choose: Choose): Promise<R
 function findings(theatre: Theatre, tally: Tally, tree: Search): Found {
   const { failure, schedules, known, unseen } = tally
   const isAlone = theatre.schedule !== undefined
-  const isComplete = !isAlone && tree.left === 0
+  const isComplete = !isAlone && tree.left === 0 && theatre.seam.isSynchronous !== true
   const verdict = verdictOf(tally, theatre)
+  // of orders that cannot be chosen only those one after the other are sure
+  const mostHere = theatre.seam.isSynchronous === true ? 0 : Infinity
   const notes = [...unseen].map(
     (name) => `${name} sent no statement through db: what it does elsewhere, with another pool, is not seen`,
   )
@@ -161,7 +163,11 @@ function findings(theatre: Theatre, tally: Tally, tree: Search): Found {
     schedules,
     known: Math.max(known, schedules),
     isComplete,
-    completeSwitches: isAlone ? -1 : isComplete ? tally.mostSwitches : tree.completeSwitches,
+    completeSwitches: isAlone
+      ? -1
+      : isComplete
+        ? tally.mostSwitches
+        : Math.min(tree.completeSwitches, mostHere),
     ...(failure && { failure }),
     notes,
   }

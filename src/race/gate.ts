@@ -1,8 +1,9 @@
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
 
+import { classifyError } from '../classify.ts'
 import { Actor, type End, type Queueing, type Running } from './actor.ts'
 import { effectOf } from './quiet.ts'
-import { seenIn, withValues } from './seen.ts'
+import { seenIn, withValues, type Answer } from './seen.ts'
 
 /** A statement on its way to the database. */
 export interface Statement {
@@ -14,6 +15,13 @@ export interface Statement {
   readonly isStuck?: () => boolean
   /** Tells whoever sent it that it is never sent. */
   readonly refuse: (why: Error) => void
+}
+
+/** A statement of a synchronous driver, and how it ended. */
+export interface Passed {
+  readonly text: string
+  readonly error: unknown
+  readonly answer: Answer | undefined
 }
 
 /** A connection while an actor has it. */
@@ -38,6 +46,8 @@ export class Gate {
   version = 0
   /** How many statements were sent. */
   step = 0
+  /** Called behind each statement that could not be held back. */
+  onPassed: ((actor: Actor) => void) | undefined
 
   /** What is told to whoever sends a statement when its schedule is over. */
   get refusal(): Error {
@@ -70,14 +80,15 @@ export class Gate {
   /** Its work begins with its first step. */
   prepare(actor: Actor, work: () => unknown): void {
     const run = async (): Promise<unknown> => work()
-    actor.begin = () => {
+    // it may begin in the middle of another's work, and is no part of that
+    actor.begin = AsyncResource.bind(() => {
       actor.begin = undefined
       actor.busySince = performance.now()
       this.#context.run(actor, run).then(
         (value) => this.#settled(actor, { status: 'fulfilled', value }),
         (reason: unknown) => this.#settled(actor, { status: 'rejected', reason }),
       )
-    }
+    })
   }
 
   /** Runs a callback as the actor whose it is: a pool calls it from wherever a connection came free. */
@@ -127,6 +138,23 @@ export class Gate {
     return true
   }
 
+  /** Notes a statement that is over already. */
+  passed(actor: Actor, { text, error, answer }: Passed): void {
+    this.step += 1
+    const startMs = this.#since()
+    const entry = actor.note({
+      actor: actor.name,
+      does: text,
+      step: this.step,
+      startMs,
+      outcome: 'unfinished',
+    })
+    const ending = { text: undefined, hasWaited: false, endMs: startMs, untilStep: this.step }
+    actor.noteEnd(entry, { ...seenIn(error, answer), ...ending })
+    this.#changed(actor)
+    this.onPassed?.(actor)
+  }
+
   /** Notes what a statement that was not held back makes of the transaction on its connection. */
   sent(connection: object, text: string): void {
     const loan = this.#loans.get(connection)
@@ -157,10 +185,12 @@ export class Gate {
     const entry = actor.note({ ...event, outcome: 'unfinished' })
     actor.running.add(running)
     const effect = effectOf(next.text)
+    if (effect !== 'ends') actor.hasLost = false
     if (loan !== undefined && effect === 'opens') loan.isOpen = true
     next.send((error, answer, text) => {
       actor.running.delete(running)
       this.version += 1
+      if (error !== undefined && error !== null && classifyError(error).retryable) actor.hasLost = true
       // a COMMIT that fails ends the transaction as well
       if (loan !== undefined && effect === 'ends') loan.isOpen = false
       actor.noteEnd(entry, {

@@ -1,6 +1,6 @@
 import type { Actor } from './actor.ts'
 import type { Gate } from './gate.ts'
-import { isQuiet } from './quiet.ts'
+import { effectOf, isQuiet } from './quiet.ts'
 import type { Decision } from './schedule.ts'
 
 /** Where a schedule is run. */
@@ -37,6 +37,7 @@ export async function play(
     const work = actors[actor.name]
     if (work !== undefined) gate.prepare(actor, work)
   }
+  gate.onPassed = (actor) => decisions.push(behind(gate, actor, (point) => choose(point, decisions.length)))
   let current: string | undefined
   let isMidway = false
   for (;;) {
@@ -50,6 +51,16 @@ export async function play(
     if (text === 'aborted') return { decisions, ending: text }
     isMidway = isQuiet(text)
   }
+}
+
+/** Behind a statement that could not be held back another actor may begin: as soon as this one awaits anything. */
+function behind(gate: Gate, actor: Actor, choose: (point: Omit<Decision, 'chosen'>) => string): Decision {
+  const others = gate.actors.filter(({ begin }) => begin !== undefined)
+  const point = { enabled: [actor, ...others].map(({ name }) => name), current: actor.name }
+  const chosen = others.length === 0 ? actor.name : choose(point)
+  const next = others.find(({ name }) => name === chosen)
+  if (next !== undefined) queueMicrotask(() => next.begin?.())
+  return { ...point, chosen }
 }
 
 /** The first step begins the work, and goes as far as its first statement. Gives the text of what was sent, if anything. */
@@ -76,10 +87,14 @@ function decide(
 ): readonly [Actor, Decision] {
   const all = ready.map(({ name }) => name)
   const enabled = isMidway && current !== undefined && all.includes(current) ? [current] : all
-  const chosen = choose({ enabled, current })
+  const last = ready.find(({ name }) => name === current)
+  const isBeginning = effectOf(last?.pending[0]?.text ?? '') !== 'ends'
+  const isYielding = last?.hasLost === true && isBeginning && enabled.length > 1
+  const point = { enabled, current, ...(isYielding && { isYielding }) }
+  const chosen = choose(point)
   const actor = ready.find(({ name }) => name === chosen) ?? ready.find(({ name }) => name === enabled[0])
   if (actor === undefined) throw new TypeError('nobody can take a step')
-  return [actor, { enabled, current, chosen: actor.name }]
+  return [actor, { ...point, chosen: actor.name }]
 }
 
 /** How long an answer is waited for before the server is asked whether the statement waits. */

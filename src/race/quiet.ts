@@ -22,5 +22,5 @@ export function effectOf(text: string): 'opens' | 'ends' | undefined {
   if (/^(?:begin|start\s+transaction)\b/i.test(words)) {
     return /;\s*(?:commit|rollback|end)\b/i.test(words) ? undefined : 'opens'
   }
-  return /^(?:commit|rollback|end|abort)\b/i.test(words) ? 'ends' : undefined
+  return /^(?:commit|rollback|end|abort)(?:transaction)?\b/i.test(words) ? 'ends' : undefined
 }

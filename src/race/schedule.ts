@@ -7,6 +7,11 @@ export interface Decision {
   readonly chosen: string
   /** Who took the step before. */
   readonly current: string | undefined
+  /**
+   * Whoever took it has lost a conflict, and would begin again: now the others go first. A scheduler that let it try again
+   * and again would use up its attempts before anybody else could move.
+   */
+  readonly isYielding?: boolean
 }
 
 /** The short name of a schedule: `a b b a`. */
@@ -25,9 +30,9 @@ export function stepsOf(name: string, actors: readonly string[]): readonly strin
   )
 }
 
-/** Whether somebody was interrupted who could have gone on. */
-function isSwitch({ enabled, chosen, current }: Decision): boolean {
-  return current !== undefined && chosen !== current && enabled.includes(current)
+/** Whether somebody was interrupted who could have gone on, or went on who should have let others go first. */
+function isSwitch({ enabled, chosen, current, isYielding = false }: Decision): boolean {
+  return current !== undefined && enabled.includes(current) && (chosen === current) === isYielding
 }
 
 export function switchesOf(decisions: readonly Decision[]): number {
@@ -42,8 +47,9 @@ export function isSerial(name: string): boolean {
 }
 
 /** Who goes on where nobody is told: whoever took the last step, else the first who can. */
-export function usualChoice({ enabled, current }: Omit<Decision, 'chosen'>): string {
-  const usual = current !== undefined && enabled.includes(current) ? current : enabled[0]
+export function usualChoice({ enabled, current, isYielding = false }: Omit<Decision, 'chosen'>): string {
+  const isGoingOn = !isYielding && current !== undefined && enabled.includes(current)
+  const usual = isGoingOn ? current : enabled.find((name) => name !== current)
   if (usual === undefined) throw new TypeError('nobody can take a step')
   return usual
 }

@@ -7,6 +7,8 @@ export interface Seam {
   readonly driver: string
   /** Whether something is what this seam can hold back. */
   readonly is: (db: object) => boolean
+  /** Its statements cannot be held back: only when an actor begins can be chosen. */
+  readonly isSynchronous?: true
   /** What has to be known before the report can be understood. */
   readonly notes?: readonly string[]
   /** Changes the object, so that statements go through the gate. Gives what puts it back. */

@@ -53,7 +53,7 @@ const insertsIfNone =
   }
 
 /** Taken back by the actor itself. */
-export class Undone extends Error {}
+class Undone extends Error {}
 
 /** Those that Hermitage tries, under its names; with what it calls a write predicate apart. */
 export const anomalies: readonly Anomaly[] = [

@@ -1,7 +1,16 @@
+import { sql } from 'drizzle-orm'
+import { drizzle } from 'drizzle-orm/node-postgres'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 
 import { createLocks } from '../../src/entries/pg.ts'
-import { assertNoRace, describeRace, explore, RaceError, raceHtml } from '../../src/entries/race.ts'
+import {
+  assertNoRace,
+  describeRace,
+  explore,
+  RaceError,
+  raceHtml,
+  type RaceProgress,
+} from '../../src/entries/race.ts'
 import { describeEngines } from '../engines/use.ts'
 import { fill, mustBeClean, numberOf, pgShop } from './stage.ts'
 
@@ -163,6 +172,28 @@ describeEngines(
         })
         expect(report).toMatchObject({ verdict: 'interrupted', schedules: 1 })
       })
+    })
+
+    test('the same seed gives the same schedules and outcomes, again and again', async () => {
+      const sightings = new Set<string>()
+      for (let round = 1; round <= 20; round += 1) {
+        const seen: string[] = []
+        const onProgress = ({ last }: RaceProgress): number => seen.push(`${last.name}: ${last.outcome}`)
+        await explore({ ...sale(''), invariant: () => {}, schedules: 8, seed: 7, onProgress })
+        sightings.add(seen.join('; '))
+      }
+      expect([...sightings].map((names) => names.split('; ').length)).toEqual([8])
+    })
+
+    test('what goes through an ORM is seen when the pool beneath it is passed', async () => {
+      const orm = drizzle(shop.pool)
+      const bought = (): Promise<void> =>
+        orm.transaction(async (tx) => {
+          const { rows } = await tx.execute(sql`SELECT n FROM item WHERE id = 1`)
+          if (Number(rows[0]?.n) > 0) await tx.execute(sql`UPDATE item SET n = n - 1 WHERE id = 1`)
+        })
+      const report = await explore({ ...sale(''), actors: { a: bought, b: bought } })
+      expect([report.verdict, report.failure?.name]).toEqual(['race', 'a a b b b b a a'])
     })
 
     test('a deadlock is told as what it is, and is no failure when it is allowed', async () => {

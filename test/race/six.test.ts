@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { explore } from '../../src/entries/race.ts'
 import { describeEngines } from '../engines/use.ts'
-import { raceOn, races, type Six } from './six.ts'
+import { raceOn, races, snapshotFirst, type Six } from './six.ts'
 import { kyselyOnPg, kyselyOnSqlite, mysqlShop, pgShop, type Shop } from './stage.ts'
 
 const found = async (shop: Shop, race: Six, work: Six['bare']): Promise<readonly unknown[]> => {
@@ -10,10 +10,15 @@ const found = async (shop: Shop, race: Six, work: Six['bare']): Promise<readonly
   return [verdict, failure?.switches, schedules <= 50]
 }
 
+interface Specs {
+  readonly also?: readonly Six[]
+  readonly locked?: (race: Six) => Six['bare']
+}
+
 function specs(
   title: string,
   open: () => Promise<Shop>,
-  locked: (race: Six) => Six['bare'] = (race) => race.locked,
+  { also = [], locked = (race) => race.locked }: Specs = {},
 ): void {
   describe(`through ${title}`, () => {
     let shop: Shop
@@ -22,11 +27,11 @@ function specs(
     })
     afterAll(() => shop.close())
 
-    test.each(races)('$title without the lock', async (race) => {
+    test.each([...races, ...also])('$title without the lock', async (race) => {
       expect(await found(shop, race, race.bare)).toEqual(['race', 1, true])
     })
 
-    test.each(races)('and not with it, in every order: $title', async (race) => {
+    test.each([...races, ...also])('and not with it, in every order: $title', async (race) => {
       const report = await explore(raceOn(shop, race, locked(race)))
       expect([report.failure?.reason, report.verdict, report.isComplete]).toEqual([undefined, 'none', true])
       expect(report.schedules).toBeGreaterThanOrEqual(2)
@@ -39,19 +44,15 @@ describeEngines(
     const { name } = context
     const url = (): string => context.engine.server.url
     if (name === 'postgres') {
-      specs('pg', () => pgShop(url()))
-      specs(
-        'kysely',
-        () => kyselyOnPg(url()),
-        (race) => (shop, me) => race.locked({ ...shop, withLock: inOrder(shop) }, me),
-      )
+      specs('pg', () => pgShop(url()), { also: [snapshotFirst] })
+      specs('kysely', () => kyselyOnPg(url()), {
+        locked: (race) => (shop, me) => race.locked({ ...shop, withLock: inOrder(shop) }, me),
+      })
     } else if (name === 'sqlite') {
       // a transaction of Kysely's has the one connection for itself
-      specs(
-        'kysely',
-        kyselyOnSqlite,
-        (race) => (shop, me) => shop.transaction((run) => race.bare({ ...shop, run }, me)),
-      )
+      specs('kysely', kyselyOnSqlite, {
+        locked: (race) => (shop, me) => shop.transaction((run) => race.bare({ ...shop, run }, me)),
+      })
     } else specs('mysql2', () => mysqlShop(url()))
   },
   { only: ['postgres', 'mysql', 'mariadb', 'sqlite'] },

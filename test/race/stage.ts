@@ -110,7 +110,7 @@ export async function mysqlShop(url: string): Promise<Shop> {
 }
 
 /** Kysely: on SQLite it has one connection, on which transactions take turns. */
-export async function kyselyShop(dialect: PostgresDialect | SqliteDialect): Promise<Shop> {
+async function kyselyShop(dialect: PostgresDialect | SqliteDialect): Promise<Shop> {
   const db = new Kysely<Record<string, never>>({ dialect })
   const runOn =
     (on: Kysely<Record<string, never>>): Run =>
