@@ -48,7 +48,8 @@ async function runRace(call: Call): Promise<Outcome> {
     if (terminal.isInteractive) terminal.progress('\r\u001b[K')
     const page = call.text('html')
     if (page !== undefined) await writeFile(page, raceHtml(report))
-    terminal.write(call.flag('json') ? `${visibleJson(report)}\n` : describeRace(report, terminal.columns))
+    const text = call.flag('json') ? visibleJson(report) : describeRace(report, terminal.columns)
+    terminal.write(`${text}\n`)
     return { text: '', exitCode: exitCodeOf(report) }
   } catch (error) {
     if (error instanceof LockUsageError) throw new CliUsageError(`race: ${file}: ${error.message}`)

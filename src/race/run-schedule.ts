@@ -26,7 +26,11 @@ export interface Ran {
 export async function runSchedule(theatre: Theatre, choose: Choose): Promise<Ran> {
   const { gate } = theatre
   await theatre.reset()
-  const played = await play(theatre, theatre.actors, choose)
+  const played = await play(theatre, theatre.actors, choose).catch(async (error: unknown) => {
+    gate.abandon()
+    await clearUp(theatre, new Set())
+    throw error
+  })
   const waiting = played.ending === 'hang' ? whoWaits(gate) : []
   const done = new Set(gate.actors.filter(({ result }) => result !== undefined))
   if (played.ending !== 'over') gate.abandon()

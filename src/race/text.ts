@@ -18,7 +18,7 @@ export function describeRace(report: RaceReport, columns: number = 100): string 
     ...(failure === undefined ? [] : ['', ...describeSchedule(failure, columns), '']),
     searched(report),
   ]
-  return `${lines.join('\n').trimEnd()}\n`
+  return lines.join('\n').trimEnd()
 }
 
 /** One schedule as a timeline: each actor has a column, and a line of dots while it waits. */

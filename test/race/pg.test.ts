@@ -163,14 +163,17 @@ describeEngines(
         }
       })
 
-      test('when it is interrupted', async () => {
+      test('when it is interrupted in the middle of a transaction', async () => {
         const ending = new AbortController()
-        const report = await explore({
-          ...sale(''),
-          signal: ending.signal,
-          onProgress: () => ending.abort(),
-        })
+        const cut = (): Promise<unknown> =>
+          shop.transaction(async (run) => {
+            await run('UPDATE item SET n = 0 WHERE id = 1')
+            ending.abort()
+            await run('UPDATE item SET n = 5 WHERE id = 1')
+          })
+        const report = await explore({ ...sale(''), actors: { a: cut, b: cut }, signal: ending.signal })
         expect(report).toMatchObject({ verdict: 'interrupted', schedules: 1 })
+        expect(await numberOf(shop, 1)).toBe(1)
       })
     })
 
