@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { explore } from '../../src/entries/race.ts'
 import { describeEngines } from '../engines/use.ts'
 import { raceOn, races, snapshotFirst, type Six } from './six.ts'
-import { kyselyOnPg, kyselyOnSqlite, mysqlShop, pgShop, type Shop } from './stage.ts'
+import { fill, kyselyOnPg, kyselyOnSqlite, mysqlShop, numberOf, pgShop, type Shop } from './stage.ts'
 
 const found = async (shop: Shop, race: Six, work: Six['bare']): Promise<readonly unknown[]> => {
   const { verdict, failure, schedules } = await explore(raceOn(shop, race, work))
@@ -12,13 +12,15 @@ const found = async (shop: Shop, race: Six, work: Six['bare']): Promise<readonly
 
 interface Specs {
   readonly also?: readonly Six[]
+  /** What the server still holds. */
+  readonly leftovers?: () => Promise<readonly string[]>
   readonly locked?: (race: Six) => Six['bare']
 }
 
 function specs(
   title: string,
   open: () => Promise<Shop>,
-  { also = [], locked = (race) => race.locked }: Specs = {},
+  { also = [], leftovers, locked = (race) => race.locked }: Specs = {},
 ): void {
   describe(`through ${title}`, () => {
     let shop: Shop
@@ -36,6 +38,22 @@ function specs(
       expect([report.failure?.reason, report.verdict, report.isComplete]).toEqual([undefined, 'none', true])
       expect(report.schedules).toBeGreaterThanOrEqual(2)
     })
+
+    test.runIf(leftovers !== undefined)('and nothing stays behind of an actor that never ends', async () => {
+      const never = (): Promise<unknown> =>
+        shop.transaction(async (run) => {
+          await run('UPDATE item SET n = 7 WHERE id = 1')
+          await new Promise(() => {})
+        })
+      const b = (): Promise<unknown> => shop.transaction((run) => run('UPDATE item SET n = 8 WHERE id = 1'))
+      const reset = (): Promise<void> => fill(shop, { 1: 1 })
+      const report = await explore({ db: shop.db, reset, actors: { a: never, b }, hangMs: 500 })
+      expect([report.verdict, report.failure?.reason]).toEqual([
+        'hang',
+        expect.stringContaining('b waits for a with UPDATE item SET n = 8'),
+      ])
+      expect([await leftovers?.(), await numberOf(shop, 1)]).toEqual([[], 1])
+    })
   })
 }
 
@@ -43,8 +61,9 @@ describeEngines(
   (context) => {
     const { name } = context
     const url = (): string => context.engine.server.url
+    const leftovers = (): Promise<readonly string[]> => context.engine.leftovers()
     if (name === 'postgres') {
-      specs('pg', () => pgShop(url()), { also: [snapshotFirst] })
+      specs('pg', () => pgShop(url()), { also: [snapshotFirst], leftovers })
       specs('kysely', () => kyselyOnPg(url()), {
         locked: (race) => (shop, me) => race.locked({ ...shop, withLock: inOrder(shop) }, me),
       })
@@ -53,7 +72,7 @@ describeEngines(
       specs('kysely', kyselyOnSqlite, {
         locked: (race) => (shop, me) => shop.transaction((run) => race.bare({ ...shop, run }, me)),
       })
-    } else specs('mysql2', () => mysqlShop(url()))
+    } else specs('mysql2', () => mysqlShop(url()), { leftovers })
   },
   { only: ['postgres', 'mysql', 'mariadb', 'sqlite'] },
 )
