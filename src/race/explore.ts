@@ -1,5 +1,6 @@
 import { LockUsageError } from '../core/errors.ts'
 import { libraryOf } from '../adapters/libraries.ts'
+import { inTurn } from '../adapters/turn.ts'
 import { seededRandom } from '../conformance/random.ts'
 import { holdfastVersion } from '../conformance/version.ts'
 import { Gate } from './gate.ts'
@@ -19,13 +20,14 @@ import type { Choose } from './play.ts'
  *
  * Nothing of it is left behind: `db` is as it was, and what an actor has left open is ended. Rejects with
  * {@link LockUsageError} when it cannot explore what it is given; what it finds is in the report, and no rejection.
+ * Explorations of one process take turns: the methods of a driver can be replaced only once at a time.
  */
 export async function explore<A extends string>(options: ExploreOptions<A>): Promise<RaceReport> {
   const exploration = checkOptions(options)
   const seam = seamOf(exploration.db)
   const startedAt = new Date().toISOString()
   const began = performance.now()
-  const found = await onStage(exploration, seam, (theatre) => search(theatre))
+  const found = await inTurn(seams, () => onStage(exploration, seam, search))
   return {
     version: holdfastVersion,
     startedAt,
@@ -34,7 +36,7 @@ export async function explore<A extends string>(options: ExploreOptions<A>): Pro
     driver: seam.driver,
     actors: Object.keys(exploration.actors),
     ...found,
-    notes: [...(seam.notes ?? []), ...found.notes],
+    notes: [...found.notes, ...(seam.notes ?? [])],
   }
 }
 

@@ -78,6 +78,11 @@ describeEngines(
         })
       })
 
+      test('is found by two explorations at once, which take turns', async () => {
+        const reports = await Promise.all([explore(sale('')), explore(sale(''))])
+        expect(reports.map(({ failure }) => failure?.name)).toEqual(['a a b b b b a a', 'a a b b b b a a'])
+      })
+
       test('an order runs again alone by its name, and its waits are drawn', async () => {
         const again = await assertNoRace({ ...sale(''), schedule: 'a a b b a b a b' }).catch(
           (error: unknown) => error,
