@@ -34,6 +34,7 @@ describe('the reference in docs/api', () => {
     const lines = (await readFile(namesFile, 'utf8')).trimEnd().split('\n')
     for (const line of lines) {
       const [entry = '', name = ''] = line.split(/ (?:type )?/)
+      if (name === '*') continue // the names behind it are those of `holdfast`
       const [, section = ''] = index.split(`\n### \`${entry}\`\n`)
       const [, page = ''] =
         section
@@ -70,7 +71,15 @@ describe('the list of names', () => {
     expect(names).toEqual(['a', 'c', 'type D', 'type E', 'f', 'g', 'h', 'I', 'type J', 'type K'])
   })
 
-  test.each([`export * from './x.ts'`, 'export default 1'])('refuses %s', (text) => {
-    expect(() => exportsOf({ path: 'src/x.ts', text })).toThrow('one by one')
+  test('has the types that entries pass on together once, and a star for them in each', () => {
+    const text = "export type * from '../result-types.ts'"
+    expect(exportsOf({ path: 'src/entries/x.ts', text })).toEqual([{ name: '*', isType: true }])
   })
+
+  test.each([`export * from './x.ts'`, `export type * from './x.ts'`, 'export default 1'])(
+    'refuses %s',
+    (text) => {
+      expect(() => exportsOf({ path: 'src/x.ts', text })).toThrow('one by one')
+    },
+  )
 })

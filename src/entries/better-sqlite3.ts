@@ -3,11 +3,9 @@ import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
 
 export type { SqliteStatement } from '../adapters/better-sqlite3/waiting.ts'
 export { sessions, traits, type SqliteDatabase } from '../adapters/better-sqlite3/sessions.ts'
-export { withTxRetry, type Locks, type LocksOptions, type RowOptionsOf, type WaitOf } from '../locks.ts'
+export { withTxRetry } from '../locks.ts'
 export { queue } from '../locks/queue/queue.ts'
-export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
-export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
-export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
+export type * from '../result-types.ts'
 
 /**
  * Locks on an SQLite database. The work receives a view of the handle, which is refused after the transaction's end.

@@ -13,11 +13,9 @@ import type { LockedRows } from '../locks/rows/rows.ts'
 import { joinOrm, type OrmSelect } from '../orm-locks.ts'
 
 export type { DrizzleDatabase, DrizzleSessionOptions, TransactionOf } from '../adapters/drizzle/sessions.ts'
-export { withTxRetry, type RowOptionsOf, type WaitOf } from '../locks.ts'
+export { withTxRetry } from '../locks.ts'
 export { queue } from '../locks/queue/queue.ts'
-export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
-export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
-export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
+export type * from '../result-types.ts'
 
 /** The databases that are reached through Drizzle. */
 export type DrizzleDialectName = 'postgres' | 'mysql' | 'mariadb' | 'sqlite'

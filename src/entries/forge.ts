@@ -18,11 +18,9 @@ import { registry } from '../registry.ts'
 
 export type { ForgeClient, TransactionOf } from '../adapters/forge/client.ts'
 export type { ForgeLimits } from '../adapters/forge/sessions.ts'
-export { withTxRetry, type Locks, type RowOptionsOf, type WaitOf } from '../locks.ts'
+export { withTxRetry } from '../locks.ts'
 export { queue } from '../locks/queue/queue.ts'
-export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
-export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
-export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
+export type * from '../result-types.ts'
 
 /** The databases that are reached through such a client. */
 export type ForgeDialectName = 'postgres' | 'mysql' | 'mariadb' | 'sqlite'

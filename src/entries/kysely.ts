@@ -32,10 +32,9 @@ export {
 export { lockPlugin, type LockPlugin, type LockPluginOptions } from '../adapters/kysely/plugin.ts'
 export type { KyselyQueue, KyselyQueueDefinition } from '../adapters/kysely/queue.ts'
 export type { KyselySelect } from '../adapters/kysely/rows.ts'
-export { withTxRetry, type RowOptionsOf, type WaitOf } from '../locks.ts'
+export { withTxRetry } from '../locks.ts'
 export { queue } from '../locks/queue/queue.ts'
-export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
-export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
+export type * from '../result-types.ts'
 
 /**
  * Describes queues in the tables of a schema, whose columns it knows: `const queue = kyselyQueue<Database>()`, and then

@@ -7,11 +7,9 @@ export {
   type MariadbPool,
   type MariadbQuery,
 } from '../adapters/mariadb/sessions.ts'
-export { withTxRetry, type Locks, type LocksOptions, type RowOptionsOf, type WaitOf } from '../locks.ts'
+export { withTxRetry } from '../locks.ts'
 export { queue } from '../locks/queue/queue.ts'
-export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
-export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
-export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
+export type * from '../result-types.ts'
 
 /** What the driver reaches. */
 const dialects: readonly ('mariadb' | 'mysql')[] = ['mariadb', 'mysql']

@@ -16,11 +16,9 @@ export type {
   MikroOrmManager,
   MikroOrmSessionOptions,
 } from '../adapters/mikro-orm/sessions.ts'
-export { withTxRetry, type RowOptionsOf, type WaitOf } from '../locks.ts'
+export { withTxRetry } from '../locks.ts'
 export { queue } from '../locks/queue/queue.ts'
-export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
-export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
-export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
+export type * from '../result-types.ts'
 
 /** A class of entities, or a schema of one. */
 export type MikroOrmEntity<E> = (abstract new (...args: never[]) => E) | { readonly '~entity': E }

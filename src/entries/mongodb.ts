@@ -20,12 +20,10 @@ export {
   type MongodbSessionOptions,
   type MongodbTransaction,
 } from '../adapters/mongodb/sessions.ts'
-export { withTxRetry, type Locks, type LocksOptions, type RowOptionsOf, type WaitOf } from '../locks.ts'
+export { withTxRetry } from '../locks.ts'
 export { queue } from '../locks/queue/queue.ts'
 export type { DocumentQuery } from '../locks/rows/documents.ts'
-export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
-export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
-export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
+export type * from '../result-types.ts'
 
 /** What `createLocks` may be told of the server, and which database it uses. */
 export interface MongodbLocksOptions extends LocksOptions<'mongodb'>, MongodbSessionOptions {}

@@ -8,11 +8,9 @@ export {
   type Mysql2Pool,
   type Mysql2Query,
 } from '../adapters/mysql2/sessions.ts'
-export { withTxRetry, type Locks, type LocksOptions, type RowOptionsOf, type WaitOf } from '../locks.ts'
+export { withTxRetry } from '../locks.ts'
 export { queue } from '../locks/queue/queue.ts'
-export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
-export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
-export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
+export type * from '../result-types.ts'
 
 /** What the driver reaches. */
 const dialects: readonly ('mysql' | 'mariadb')[] = ['mysql', 'mariadb']

@@ -6,11 +6,9 @@ export {
   type NodeSqliteDatabase,
   type NodeSqliteStatement,
 } from '../adapters/node-sqlite/sessions.ts'
-export { withTxRetry, type Locks, type LocksOptions, type RowOptionsOf, type WaitOf } from '../locks.ts'
+export { withTxRetry } from '../locks.ts'
 export { queue } from '../locks/queue/queue.ts'
-export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
-export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
-export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
+export type * from '../result-types.ts'
 
 /**
  * Locks on an SQLite database through Node's own `node:sqlite`. The work receives a view of the handle, which is refused

@@ -11,11 +11,9 @@ export {
   type PgResult,
   type PgSessionOptions,
 } from '../adapters/pg/sessions.ts'
-export { withTxRetry, type Locks, type LocksOptions, type RowOptionsOf, type WaitOf } from '../locks.ts'
+export { withTxRetry } from '../locks.ts'
 export { queue } from '../locks/queue/queue.ts'
-export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
-export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
-export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
+export type * from '../result-types.ts'
 
 /** What `createLocks` may be told of the server, and of how it is to be spoken to. */
 export interface PgLocksOptions extends LocksOptions<'postgres'>, PgSessionOptions {}

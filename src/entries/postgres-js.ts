@@ -4,11 +4,9 @@ import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
 
 export { sessions } from '../adapters/postgres-js/sessions.ts'
 export type { PostgresJsOptions, PostgresJsSql, UnsafeOptions } from '../adapters/postgres-js/driver.ts'
-export { withTxRetry, type Locks, type LocksOptions, type RowOptionsOf, type WaitOf } from '../locks.ts'
+export { withTxRetry } from '../locks.ts'
 export { queue } from '../locks/queue/queue.ts'
-export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
-export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
-export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
+export type * from '../result-types.ts'
 
 /** What `begin` of postgres.js gives to its function. */
 export type TransactionOf<S> = S extends {

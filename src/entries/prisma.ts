@@ -19,11 +19,9 @@ import { joinOrm } from '../orm-locks.ts'
 export type { PrismaClientLike } from '../adapters/prisma/client.ts'
 export type { PrismaAdapter } from '../adapters/prisma/driver-adapter.ts'
 export { lockable, type KnownAdapter, type Lockable } from '../adapters/prisma/lockable.ts'
-export { withTxRetry, type RowOptionsOf, type WaitOf } from '../locks.ts'
+export { withTxRetry } from '../locks.ts'
 export { queue } from '../locks/queue/queue.ts'
-export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
-export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
-export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
+export type * from '../result-types.ts'
 
 /** The databases that are reached through Prisma. */
 export type PrismaDialectName = 'postgres' | 'mysql' | 'mariadb' | 'sqlite'

@@ -16,11 +16,9 @@ import { joinOrm } from '../orm-locks.ts'
 
 export type { SequelizeInstance } from '../adapters/sequelize/instance.ts'
 export type { SequelizeSessionOptions } from '../adapters/sequelize/sessions.ts'
-export { withTxRetry, type RowOptionsOf, type WaitOf } from '../locks.ts'
+export { withTxRetry } from '../locks.ts'
 export { queue } from '../locks/queue/queue.ts'
-export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
-export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
-export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
+export type * from '../result-types.ts'
 
 /** The databases that are reached through Sequelize. */
 export type SequelizeDialectName = 'postgres' | 'mysql' | 'mariadb'

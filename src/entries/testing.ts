@@ -1,6 +1,5 @@
-export { withTxRetry, type Locks } from '../locks.ts'
+export { withTxRetry } from '../locks.ts'
 export { queue } from '../locks/queue/queue.ts'
-export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
 export type { FailOptions, TestFault } from '../testing/faults.ts'
 export type { TestHeld } from '../testing/held.ts'
 export {
@@ -10,3 +9,4 @@ export {
   type TestLocksOptions,
   type TestTransaction,
 } from '../testing/locks.ts'
+export type * from '../result-types.ts'

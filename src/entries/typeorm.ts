@@ -11,11 +11,9 @@ import { joinOrm, type OrmSelect } from '../orm-locks.ts'
 
 export type { TypeormSessionOptions } from '../adapters/typeorm/sessions.ts'
 export type { TypeormSource } from '../adapters/typeorm/transaction.ts'
-export { withTxRetry, type RowOptionsOf, type WaitOf } from '../locks.ts'
+export { withTxRetry } from '../locks.ts'
 export { queue } from '../locks/queue/queue.ts'
-export type { Retry, TransactionOptions } from '../locks/transaction/options.ts'
-export type { LockPlaces, RowQuery, SqlQuery } from '../locks/rows/query.ts'
-export type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
+export type * from '../result-types.ts'
 
 /** The databases that are reached through TypeORM. */
 export type TypeormDialectName = 'postgres' | 'mysql' | 'mariadb' | 'sqlite'

@@ -23,6 +23,18 @@ export async function wholePrograms(page: string): Promise<readonly Block[]> {
     }))
 }
 
+/** `./db.ts` and `./tables.ts` of getting started, each by a name of its own, for who compiles: `./db.js`. */
+export async function connectionFiles(): Promise<Readonly<Record<string, string>>> {
+  const { fences } = await readPage('docs/getting-started.md')
+  const files = fences.filter((fence) => fence.language === 'ts' && isFile(fence))
+  return Object.fromEntries(
+    files.map(({ words, text }) => [
+      words.includes('tables') ? 'tables.ts' : `${words.join('-')}.ts`,
+      text.replaceAll(/(?<=from '\.\/\w+)\.ts'/g, ".js'"),
+    ]),
+  )
+}
+
 function isFile({ words }: Fence): boolean {
   return words.includes('db') || words.includes('tables')
 }

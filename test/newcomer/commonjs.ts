@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 import { describeEngines } from '../engines/use.ts'
@@ -38,7 +40,7 @@ export function describeCommonJs(folder: () => string, blocks: readonly Block[])
         if (context.name !== 'postgres') return
         test('runs the provider of Nest, compiled to CommonJS', { timeout: 600_000 }, async () => {
           await writeIn(folder(), { 'provider.ts': provider, 'nest.ts': container })
-          await node([tsc, ...strict, '--module', 'nodenext', 'nest.ts'], folder())
+          await node([tsc, '-p', await settings(folder(), 'nodenext', 'nest.ts')], folder())
           const { stdout } = await node(['nest.js'], folder(), context.engine.server.url)
           expect(stdout).toBe('monday written\n')
         })
@@ -51,16 +53,26 @@ export function describeCommonJs(folder: () => string, blocks: readonly Block[])
       { timeout: 600_000 },
       async (kind) => {
         await writeIn(folder(), { 'provider.ts': provider })
-        await node([tsc, ...strict, '--noEmit', '--module', kind, 'provider.ts'], folder())
+        await node([tsc, '--noEmit', '-p', await settings(folder(), kind)], folder())
       },
     )
+
+    test('is told without the setting of the page', { timeout: 600_000 }, async () => {
+      await settings(folder(), 'nodenext')
+      await writeIn(folder(), { 'provider.ts': provider })
+      const refused = node(
+        [tsc, '--noEmit', '--verbatimModuleSyntax', '-p', 'tsconfig-nodenext-provider.ts.json'],
+        folder(),
+      )
+      await expect(refused).rejects.toThrow(/error TS1295[^]*error TS1287/)
+    })
 
     test.each(['node16', 'node18'])(
       'is told with module %s what to do',
       { timeout: 600_000 },
       async (kind) => {
         await writeIn(folder(), { 'provider.ts': provider })
-        const refused = node([tsc, ...strict, '--noEmit', '--module', kind, 'provider.ts'], folder())
+        const refused = node([tsc, '--noEmit', '-p', await settings(folder(), kind)], folder())
         await expect(refused).rejects.toThrow('error TS1479')
       },
     )
@@ -70,7 +82,17 @@ export function describeCommonJs(folder: () => string, blocks: readonly Block[])
 /** mongodb 7.8 does not get as far as logging in from inside of Jest, before Holdfast is called: docs/commonjs.md. */
 const withoutJest = 'mongodb'
 
-const strict = ['--strict', '--target', 'es2023', '--esModuleInterop', '--skipLibCheck']
+/** What `tsc --init` writes, with what the page says of it, for one file. */
+async function settings(folder: string, module: string, file = 'provider.ts'): Promise<string> {
+  const name = `tsconfig-${module}-${file}.json`
+  await rm(join(folder, 'tsconfig.json'), { force: true })
+  await node([tsc, '--init'], folder)
+  const compilerOptions = { module, verbatimModuleSyntax: false }
+  await writeIn(folder, {
+    [name]: JSON.stringify({ extends: './tsconfig.json', compilerOptions, files: [file] }),
+  })
+  return name
+}
 
 /** What Nest's container does with a provider. */
 const container = `

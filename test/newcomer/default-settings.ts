@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 
 import { describeEngines } from '../engines/use.ts'
-import type { Block } from './blocks.ts'
+import { connectionFiles, type Block } from './blocks.ts'
+import { exportingFiles } from './exported.ts'
 import { node, tool, writeIn } from './project.ts'
 
 const tsc = tool('typescript/bin/tsc')
@@ -16,16 +17,21 @@ export function describeDefaultSettings(folder: () => string, blocks: readonly B
     beforeAll(async () => {
       await node([tsc, '--init'], folder())
       await writeIn(folder(), Object.fromEntries(blocks.map((block) => [`${nameOf(block)}.ts`, block.text])))
+      await writeIn(folder(), { ...(await connectionFiles()), ...(await exportingFiles()) })
       compiled = node([tsc], folder())
       compiled.catch(() => {}) // the test below says it
     }, 600_000)
 
-    test('compiles all programs', { timeout: 600_000 }, async () => {
-      expect(await readFile(join(folder(), 'tsconfig.json'), 'utf8')).toMatch(
-        /"module": "nodenext"[^]*"strict": true/,
-      )
-      await compiled
-    })
+    test(
+      'compiles all programs, the files that open connections, and exports of what the calls of every entry give',
+      { timeout: 600_000 },
+      async () => {
+        expect(await readFile(join(folder(), 'tsconfig.json'), 'utf8')).toMatch(
+          /"module": "nodenext"[^]*"declaration": true[^]*"strict": true/,
+        )
+        await compiled
+      },
+    )
 
     describeEngines(
       (context) => {

@@ -19,7 +19,7 @@ const shell = process.platform === 'win32' // npm is a script there
 /** What the pages tell to install besides Holdfast. */
 const drivers = ['better-sqlite3', 'pg', 'mysql2', '@duckdb/node-api', 'mongodb', 'mssql']
 const types = ['@types/node', '@types/better-sqlite3', '@types/pg', '@types/mssql']
-const others = [...drivers, ...types, 'jest', 'esbuild', 'typescript']
+const others = [...drivers, ...types, 'kysely', 'jest', 'esbuild', 'typescript']
 
 /** Packs the package into a new folder, and gives the path of the tarball. */
 export async function pack(): Promise<string> {

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { posix } from 'node:path'
 
 import { isNode, nodesOf, readSource, type Source, type SyntaxNode } from './source.ts'
 
@@ -26,20 +27,35 @@ export async function entryPoints(): Promise<ReadonlyMap<string, string>> {
   return new Map(entries)
 }
 
-/** The whole list as text: `holdfast emit`, `holdfast type Plan`, one per line. */
+/** The whole list as text: `holdfast emit`, `holdfast type Plan`, one per line. An entry's `type *` is listed once, for `holdfast`. */
 export async function listPublicNames(): Promise<string> {
   const entries = await entryPoints()
   const lines = await Promise.all(
-    [...entries].map(async ([entry, path]) =>
-      exportsOf(await readSource(path)).map(({ name, isType }) => `${entry} ${isType ? 'type ' : ''}${name}`),
-    ),
+    [...entries].map(async ([entry, path]) => {
+      const names = entry.includes('/') ? exportsOf(await readSource(path)) : await allExportsOf(path)
+      return names.map(({ name, isType }) => `${entry} ${isType ? 'type ' : ''}${name}`)
+    }),
   )
   return `${lines.flatMap((names) => names.toSorted()).join('\n')}\n`
 }
 
-/** All names that a file exports. Throws on `export *` and `export default`: public names are written one by one. */
+/** The types that several entries pass on by `export type *`, each written there by its name. */
+const sharedTypes = 'src/result-types.ts'
+
+/** The same as `exportsOf`, with the names behind `*` in place of it. */
+export async function allExportsOf(path: string): Promise<readonly PublicName[]> {
+  const own = exportsOf(await readSource(path))
+  const isShared = own.some(({ name }) => name === '*')
+  return [...own.filter(({ name }) => name !== '*'), ...(isShared ? await allExportsOf(sharedTypes) : [])]
+}
+
+/**
+ * All names that a file exports: `*` stands for those of `src/result-types.ts`, which `holdfast` lists one by one. Throws
+ * on any other `export *` and on `export default`: public names are written one by one.
+ */
 export function exportsOf(source: Source): readonly PublicName[] {
   return nodesOf(source).flatMap((node) => {
+    if (passesTypesOn(node, source)) return [{ name: '*', isType: true }]
     if (node.type === 'ExportAllDeclaration' || node.type === 'ExportDefaultDeclaration') {
       throw new Error(`${source.path} has an export without a name of its own: write public names one by one`)
     }
@@ -47,6 +63,11 @@ export function exportsOf(source: Source): readonly PublicName[] {
       ? [...specifiersOf(node), ...declaredBy(node.declaration)]
       : []
   })
+}
+
+function passesTypesOn(node: SyntaxNode, { path }: Source): boolean {
+  if (node.type !== 'ExportAllDeclaration' || node.exportKind !== 'type' || !isNode(node.source)) return false
+  return posix.join(posix.dirname(path), String(node.source.value)) === sharedTypes
 }
 
 function specifiersOf({ specifiers, exportKind }: SyntaxNode): readonly PublicName[] {

@@ -1,5 +1,4 @@
-import { entryPoints, exportsOf } from '../../../test/shape/public-names.ts'
-import { readSource } from '../../../test/shape/source.ts'
+import { allExportsOf, entryPoints } from '../../../test/shape/public-names.ts'
 import { declarationOf, nameOf, type Declaration, type Node } from './source-file.ts'
 
 /** Something public: what it is, and everywhere it can be imported from. */
@@ -12,7 +11,7 @@ export interface PublicThing extends Declaration {
 export async function publicThings(): Promise<readonly PublicThing[]> {
   const found = new Map<string, PublicThing>()
   for (const [entry, file] of await entryPoints()) {
-    const names = exportsOf(await readSource(file)).map(({ name }) => name)
+    const names = (await allExportsOf(file)).map(({ name }) => name)
     for (const name of names.toSorted()) {
       const declared = declarationOf(file, name)
       if (declared === undefined) throw new Error(`${entry} exports ${name}, which no file here declares`)

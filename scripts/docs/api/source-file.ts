@@ -70,11 +70,18 @@ export function declarationOf(path: string, name: string): Declaration | undefin
   for (const statement of body) {
     const found = specifierOf(statement, name)
     if (found === undefined) continue
-    const from = (statement.source as { readonly value?: string } | null)?.value
+    const from = sourceOf(statement)
     if (from === undefined) return declarationOf(path, found)
     return from.startsWith('.') ? declarationOf(posix.join(posix.dirname(path), from), found) : undefined
   }
-  return undefined
+  const passedOn = body.filter(({ type }) => type === 'ExportAllDeclaration').map(sourceOf)
+  return passedOn
+    .map((from = '') => declarationOf(posix.join(posix.dirname(path), from), name))
+    .find((found) => found !== undefined)
+}
+
+function sourceOf({ source }: Node): string | undefined {
+  return (source as { readonly value?: string } | null)?.value
 }
 
 function declaredBy(statement: Node, name: string): Node | undefined {

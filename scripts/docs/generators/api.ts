@@ -1,7 +1,9 @@
+import { allExportsOf } from '../../../test/shape/public-names.ts'
 import { code } from '../markdown.ts'
 import { noArguments, type Generator } from '../place.ts'
 import { linkerOn } from '../api/anchors.ts'
 import { layout, parts, type Entry, type Part } from '../api/layout.ts'
+import type { PublicThing } from '../api/public-api.ts'
 import { entryText } from '../api/render.ts'
 
 /** The reference of one part of what is public; with `names` the index of all of it. */
@@ -36,10 +38,16 @@ async function names(page: string): Promise<string> {
   const all = await layout()
   const { to } = linkerOn(page, all)
   const entries = [...new Set(all.things.flatMap((thing) => thing.entries))]
-  return entries
-    .map((entry) => {
-      const links = all.things.filter((thing) => thing.entries.includes(entry)).map(to)
-      return `### ${code(entry)}\n\n${links.join(', ')}`
-    })
-    .join('\n\n')
+  const shared = new Set((await allExportsOf('src/result-types.ts')).map(({ name }) => name))
+  const isShared = (thing: PublicThing): boolean =>
+    shared.has(thing.name) && thing.entries.includes('holdfast')
+  const sections = entries.map((entry) => {
+    const here = all.things.filter((thing) => thing.entries.includes(entry))
+    const isPassedOn = entry.includes('/') && here.some(isShared)
+    const links = here.filter((thing) => !(isPassedOn && isShared(thing))).map(to)
+    const rest = isPassedOn ? '; and [the types of what every call takes and gives](#in-every-entry)' : ''
+    return `### ${code(entry)}\n\n${links.join(', ')}${rest}`
+  })
+  const everywhere = all.things.filter(isShared).map(to)
+  return [...sections, `### In every entry\n\n${everywhere.join(', ')}`].join('\n\n')
 }
