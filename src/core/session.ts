@@ -120,7 +120,7 @@ export interface Sessions<Tx = unknown> {
    * Absent where the server queues writers itself.
    */
   readonly lane?: () => string
-  /** Whether all sessions share one connection without its showing: a transaction begins when the one before has ended. */
+  /** Whether all of them are one connection, so that one has to end before another can be opened. @default false */
   readonly isOneConnection?: boolean
   /** What `code` of a `RetryableTransactionError` is for those who use this client: what their own code looks for. */
   readonly retryableCode?: RetryableCode

@@ -16,6 +16,7 @@ export function identify({ dialects, version }: Candidates): AskServer {
     known ?? ask(dialects, session).then((found) => (known ??= found))
   const [only, ...others] = dialects
   return Object.assign(server, {
+    candidates: dialects,
     dialect: () => known?.dialect.name ?? (others.length === 0 ? only?.name : undefined),
   })
 }

@@ -2,6 +2,7 @@ import { clearTimeout, setTimeout } from '../core/clock.ts'
 import { LockTimeoutError } from '../core/errors.ts'
 import type { Deadline } from '../core/deadline.ts'
 import type { Abortable } from './abort.ts'
+import { waitsForItself } from './transaction/scope.ts'
 
 /** The waiters of each lane, the one whose turn it is first. A lane without any is not there. */
 export type Lanes = Map<string, (() => void)[]>
@@ -12,7 +13,8 @@ const lanesOfThisProcess: Lanes = new Map()
  * Waits for this caller's turn in a lane, in the order of asking. Gives what ends the turn.
  *
  * Only one transaction at a time can write to an SQLite database: those of one process would otherwise wake each
- * other up and starve the unlucky. Leaves the line when the signal aborts or the time is over.
+ * other up and starve the unlucky. Leaves the line when the signal aborts or the time is over. Refuses whoever has the
+ * turn already: it would wait for itself.
  */
 export async function takeTurn(
   lane: string,
@@ -20,6 +22,8 @@ export async function takeTurn(
   lanes: Lanes = lanesOfThisProcess,
 ): Promise<() => void> {
   signal?.throwIfAborted()
+  const refusal = waitsForItself(lane)
+  if (refusal !== undefined) throw refusal
   const line = lanes.get(lane) ?? []
   if (line.length > 0 && deadline.isPast()) throw tooLate()
   lanes.set(lane, line)

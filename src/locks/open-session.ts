@@ -4,6 +4,7 @@ import type { Session } from '../core/session.ts'
 import type { Abortable } from './abort.ts'
 import { warn } from './handle.ts'
 import type { Port } from './port.ts'
+import { waitsForItself } from './transaction/scope.ts'
 
 /** How long something that may never come is waited for. */
 export interface Patience {
@@ -29,6 +30,8 @@ export function openSession<Tx>(
   { sessions }: Pick<Port<Tx>, 'sessions'>,
   { purpose, signal, patienceMs, isTimed = false }: OpeningLimits,
 ): Promise<Session<Tx>> {
+  const refusal = sessions.isOneConnection === true ? waitsForItself(sessions.lane?.()) : undefined
+  if (refusal !== undefined) return Promise.reject(refusal)
   const opening = sessions.open()
   const giveBack = async (): Promise<void> => (await opening).release()
   return patiently(opening, {

@@ -17,6 +17,8 @@ export interface AskServer {
   (session: Session): Server | Promise<Server>
   /** The name of the dialect, as far as it is known without asking. */
   readonly dialect?: () => string | undefined
+  /** What it may be, as far as that is known without asking. */
+  readonly candidates?: readonly Dialect[]
 }
 
 export interface Server {

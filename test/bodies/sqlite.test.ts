@@ -2,9 +2,12 @@ import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { LockUsageError } from '../../src/core/errors.ts'
-import { createLocks } from '../../src/entries/better-sqlite3.ts'
+import { createLocks, queue } from '../../src/entries/better-sqlite3.ts'
 import { describeEngines, type EngineContext } from '../engines/use.ts'
 import { caught, gate } from '../entries/stage.ts'
+
+const claim = { token: 'token', until: 'until' }
+const jobs = queue({ table: 'job', id: 'id', orderBy: 'id', claim, done: 'delete' })
 
 describeEngines(specs, { only: ['sqlite'] })
 
@@ -51,7 +54,55 @@ function specs(context: EngineContext): void {
   describe.each([
     ['a handle for each', () => createLocks(open)],
     ['one handle for all', () => createLocks(shared)],
-  ])('%s', (_, create) => {
+  ])('%s', (kind, create) => {
+    test('a call that would wait for its own transaction is refused at once, and works after it', async () => {
+      shared.exec('create table job (id integer primary key, token text, until integer)')
+      const locks = create()
+      const others = createLocks(kind === 'a handle for each' ? open : shared)
+      const lease = await locks.lease('outside')
+      const calls: Readonly<Record<string, () => Promise<unknown>>> = {
+        stats: () => locks.stats(jobs),
+        claim: () => locks.claim(jobs),
+        reclaim: () => locks.reclaim(jobs),
+        adviseIndexes: () => locks.adviseIndexes(jobs),
+        work: () => locks.work(jobs, async () => {}, { signal: new AbortController().signal }),
+        lease: () => locks.lease('inside'),
+        'lease, nowait': () => locks.lease('inside', { wait: 'nowait' }),
+        acquire: () => locks.acquire('inside'),
+        extend: () => lease.extend(),
+        attest: () => locks.attest(),
+        'a transaction of other locks': () => others.transaction(async () => {}),
+        ...(kind === 'one handle for all' && { inspect: () => locks.inspect() }),
+      }
+      const refused = await locks.transaction(async (tx) => {
+        add(tx, 2)
+        // what the engine tells nobody of needs no connection
+        await locks.announce(jobs)
+        const all = Object.entries(calls).map(async ([name, call]) => [name, await caught(call())] as const)
+        return Promise.all(all)
+      })
+      for (const [name, error] of refused) {
+        expect(error, name).toBeInstanceOf(LockUsageError)
+        expect(error, name).toMatchObject({ message: expect.stringContaining('would wait for itself') })
+      }
+      expect(stored()).toEqual([1, 2])
+      expect(await locks.stats(jobs)).toMatchObject({ ready: 0 })
+      await lease.extend()
+      await lease.release()
+      shared.exec('drop table job')
+    })
+
+    test('what a transaction has started is not refused once the transaction is over', async () => {
+      const locks = create()
+      const over = gate()
+      const late = await locks.transaction(async () => {
+        const later = over.opened.then(() => locks.lease('later'))
+        return { later }
+      })
+      over.open()
+      await (await late.later).release()
+    })
+
     test('once SQLite has rolled back, every further statement is refused and nothing is stored', async () => {
       const locks = create()
       const refused: unknown[] = []

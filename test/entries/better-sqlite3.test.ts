@@ -7,7 +7,7 @@ import { registry } from '../../src/registry.ts'
 import type { EngineSession } from '../engines/engine.ts'
 import { describeEngines, type EngineContext } from '../engines/use.ts'
 import { watchSent } from '../sqlite-contention/sent.ts'
-import { caught } from './stage.ts'
+import { caught, gate } from './stage.ts'
 import { counterOf } from './subject.ts'
 
 describeEngines(specs, { only: ['sqlite'] })
@@ -125,12 +125,17 @@ function specs(context: EngineContext): void {
   })
 
   test('a lock that is not waited for is busy while a transaction of the same process writes', async () => {
-    const locks = createLocks(open)
-    await locks.transaction(async (tx) => {
+    const [writes, isRefused] = [gate(), gate()]
+    const writer = createLocks(open).transaction(async (tx) => {
       await increment(tx)
-      const asked = createLocks(open).acquire('report', { wait: 'nowait' })
-      await expect(asked).rejects.toBeInstanceOf(LockNotAvailableError)
+      writes.open()
+      await isRefused.opened
     })
+    await writes.opened
+    const asked = createLocks(open).acquire('report', { wait: 'nowait' })
+    await expect(asked).rejects.toBeInstanceOf(LockNotAvailableError)
+    isRefused.open()
+    await writer
   })
 
   test('a second locks object on the same file stands in the same line', async () => {

@@ -41,7 +41,7 @@ export function sessions<Database extends SqliteDatabase>(
   }
   mustHave(source, wanted)
   if (isLibsql(source)) throw noLibsql()
-  return { open: () => openShared(source), lane: laneOf(source) }
+  return { open: () => openShared(source), lane: laneOf(source), isOneConnection: true }
 }
 
 const wanted = {

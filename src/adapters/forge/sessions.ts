@@ -60,7 +60,7 @@ export function sessions(client: ForgeClient, options: ForgeSessionOptions): Ses
   }
   // those that take turns for one connection take them here, where a wait can be given up
   const shared = { open, retryableCode: 'P2034' } as const
-  return traits.isOneConnection ? { ...shared, isOneConnection: true, lane: () => name } : shared
+  return traits.isOneConnection ? { ...shared, lane: () => name, isOneConnection: true } : shared
 }
 
 function sessionOf(transaction: ForgeTransaction, outside: ReturnType<typeof outsideOf>): Session<object> {

@@ -1,5 +1,6 @@
 import { clearTimeout, delay, setTimeout } from '../../core/clock.ts'
 import { backoffMs } from '../../core/backoff.ts'
+import { LockUsageError } from '../../core/errors.ts'
 import type { LeaseHeld } from '../../dialects/lease.ts'
 import { callLease, isAnswered, patiently, type Reply } from './call.ts'
 import { limitTo } from '../limit.ts'
@@ -82,6 +83,8 @@ async function confirmInTime<Tx>(terms: RenewalTerms<Tx>, asked: Confirmation): 
     validity.throwIfLost()
     const reply = await request(terms, asked)
     validity.note(isAnswered(reply) ? undefined : reply.error)
+    // who asks inside of its own transaction is told so; a renewal that nobody waits for is repeated when that is over
+    if (keepsAlive && !isAnswered(reply) && reply.error instanceof LockUsageError) throw reply.error
     if (!isAnswered(reply) && reply.mayBeDone) validity.doubt(askedMs)
     if (isAnswered(reply) && reply.answer === 'not-held') validity.lose()
     else if (isAnswered(reply) && reply.answer === 'granted') {

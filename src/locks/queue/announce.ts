@@ -19,7 +19,10 @@ export async function announce<Tx>(
     const open = claims.find(tx as Tx)
     return partOf(open, () => inTransaction(open, send))
   }
-  await callQueue(claims.port, { queue, work: send })
+  const { server } = claims.port
+  const isHeard = server.candidates?.every(({ claim }) => claim.announce === undefined) !== true
+  // where the engine tells nobody, nothing is sent: a caller in a transaction of its own would wait for its end
+  if (isHeard) await callQueue(claims.port, { queue, work: send })
   for (const wake of claims.wakers.get(textOfTable(queue.shape.table)) ?? []) wake()
 }
 

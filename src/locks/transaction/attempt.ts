@@ -134,12 +134,15 @@ function lockTimeout({ dialect }: Server, { lockTimeoutMs }: TransactionOptions)
 }
 
 function runWork<Tx, T>(open: OpenTransaction<Tx>, job: Job<Tx, T>, begun: Begun): Promise<T> {
-  return job.scope.enter(open, () => {
+  const start = (): Promise<T> => {
     const taking = begun.takeLocks()
     return taking === undefined
       ? startWork(open, job)
       : inTime(open, job, taking).then(() => startWork(open, job))
-  })
+  }
+  const { lane, isOneConnection } = job.port.sessions
+  const hasTurn = isOneConnection === true || job.options.access !== 'read-only'
+  return job.scope.enter(open, start, hasTurn ? lane?.() : undefined)
 }
 
 function startWork<Tx, T>(open: OpenTransaction<Tx>, job: Job<Tx, T>): Promise<T> {

@@ -7,7 +7,12 @@ import type { OpenTransaction } from '../port.ts'
 export interface Scope<Tx> {
   readonly current: () => OpenTransaction<Tx> | undefined
   /** Runs the work as a part of the transaction, until `leave`. */
-  readonly enter: <T>(transaction: OpenTransaction<Tx>, work: () => Promise<T>) => Promise<T>
+  readonly enter: <T>(
+    transaction: OpenTransaction<Tx>,
+    work: () => Promise<T>,
+    /** What nobody else can have the turn of before the transaction's end. */
+    lane?: string,
+  ) => Promise<T>
   readonly leave: (transaction: OpenTransaction<Tx>) => void
   /** The open transaction of a `tx` that was given to the caller's work. */
   readonly find: (tx: Tx) => OpenTransaction<Tx>
@@ -20,6 +25,7 @@ export interface Scope<Tx> {
 interface Place {
   readonly scope: object
   transaction: unknown
+  readonly lane: string | undefined
   /** Work in a transaction may open one of other locks. */
   outer: Place | undefined
 }
@@ -38,6 +44,20 @@ function openPlace(place: Place | undefined): Place | undefined {
   return open
 }
 
+/** The refusal of what would wait for the end of a transaction that is open in this very chain of calls. */
+export function waitsForItself(lane: string | undefined): LockUsageError | undefined {
+  let place = lane === undefined ? undefined : openPlace(here.getStore())
+  while (place !== undefined && place.lane !== lane) place = openPlace(place.outer)
+  return (
+    place &&
+    new LockUsageError(
+      'nested',
+      'a transaction on this database is open in this call chain, and only one at a time can write: this call would wait ' +
+        'for itself. Make it before or after the transaction, or pass { tx } where the call takes it',
+    )
+  )
+}
+
 export function createScope<Tx>(): Scope<Tx> {
   // Not a Map: the tables that one outgrows point at their successors, and so keep every transaction until the next
   // full collection of garbage.
@@ -49,8 +69,8 @@ export function createScope<Tx>(): Scope<Tx> {
       while (place !== undefined && place.scope !== scope) place = place.outer
       return place?.transaction as OpenTransaction<Tx> | undefined
     },
-    enter: (transaction, work) => {
-      const place: Place = { scope, transaction, outer: openPlace(here.getStore()) }
+    enter: (transaction, work, lane) => {
+      const place: Place = { scope, transaction, lane, outer: openPlace(here.getStore()) }
       places.set(transaction.session.tx as WeakKey, place)
       return here.run(place, work)
     },
