@@ -1,5 +1,6 @@
 import type { Attestation, AttestOptions } from './core/attestation.ts'
 import { checkObject } from './core/check-field.ts'
+import { LockUsageError } from './core/errors.ts'
 import type { InspectOptions, Inspection } from './core/inspection.ts'
 import type { Plan } from './core/plan.ts'
 import type { AdvisoryRequest, Target, Wait } from './core/request.ts'
@@ -184,6 +185,7 @@ export function meet<Tx, D extends DialectName>(
   { dialect, version }: LocksOptions<D> = {},
 ): Meeting<Tx> {
   const candidates = dialect === undefined ? dialects.map(findDialect) : [findDialect(dialect)]
+  if (typeof dialect === 'string' && !dialects.includes(dialect)) throw notReached(dialect, dialects)
   const scope = createScope<Tx>()
   const port = { sessions, server: identify({ dialects: candidates, version }) }
   const needs = createNeeds(port)
@@ -213,6 +215,14 @@ export function meet<Tx, D extends DialectName>(
     attest: async (options) => (await import('./locks/attest/attest.ts')).attest({ port, join }, options),
   }
   return { shared, lockRows: rowsOf, current, find }
+}
+
+/** The driver or ORM is for one database: the words of another would be sent there all the same. */
+function notReached(dialect: string, reached: readonly string[]): LockUsageError {
+  return new LockUsageError(
+    'dialect',
+    `${dialect} is not what this is connected to: leave it out, or say ${reached.join(' or ')}`,
+  )
 }
 
 /** Locks of an application of its own, on these connections. Its work is not called before its lock is granted. */

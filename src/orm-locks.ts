@@ -1,6 +1,5 @@
 import { rewordedRead } from './adapters/orm/rewording.ts'
 import { follow, wireOf } from './adapters/orm/wire.ts'
-import { LockUsageError } from './core/errors.ts'
 import type { Plan } from './core/plan.ts'
 import type { Sessions } from './core/session.ts'
 import type { Row, SqlStatement, Value } from './core/statement.ts'
@@ -36,7 +35,6 @@ export function joinOrm<D extends DialectName>(
   { dialects, sessions, selectOf }: OrmWay<D>,
   options?: LocksOptions<D>,
 ): OrmLocks<D> {
-  mustBeReached(dialects, options?.dialect)
   const { shared, lockRows } = meet(sessions, dialects, options)
   return {
     ...shared,
@@ -49,15 +47,6 @@ export function joinOrm<D extends DialectName>(
       return follow(tx, () => lockRows(tx, { target, options: lock, readOf }))
     },
   }
-}
-
-/** The ORM knows which database it is for: another dialect would be sent there all the same. */
-function mustBeReached(dialects: readonly string[], dialect: unknown): void {
-  if (typeof dialect !== 'string' || dialects.includes(dialect)) return
-  throw new LockUsageError(
-    'dialect',
-    `${dialect} is not what this is connected to: leave it out, or say ${dialects.join(' or ')}`,
-  )
 }
 
 /** Sent by the ORM, which knows how to make its rows of what the driver gives. */

@@ -27,7 +27,7 @@ export type DialectName = keyof Registry
 
 /** A dialect of ours by name, or one of your own as it is. */
 export function findDialect(dialect: DialectName | Dialect): Dialect {
-  if (typeof dialect === 'object') return dialect
+  if (typeof dialect === 'object' && dialect !== null) return dialect
   if (Object.hasOwn(registry, dialect)) return registry[dialect]
   throw new LockUsageError(
     'dialect',

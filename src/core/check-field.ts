@@ -20,7 +20,10 @@ export function onlyKnown(request: object, known: readonly string[]): void {
 export function checkObject(field: string, value: unknown, fields: readonly string[] = []): void {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return
   const known = fields.length === 0 ? '' : `, with any of ${fields.join(', ')}`
-  throw new LockUsageError(field, `${show(value)} is not an object: pass one${known}`)
+  throw new LockUsageError(
+    field,
+    `${Array.isArray(value) ? 'a list' : show(value)} is not an object: pass one${known}`,
+  )
 }
 
 export function checkSignal(signal: AbortSignal | undefined): void {

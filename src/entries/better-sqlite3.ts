@@ -1,5 +1,6 @@
 import { sessions, type SqliteDatabase } from '../adapters/better-sqlite3/sessions.ts'
 import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
+import { checkLocksOptions } from '../locks/locks-options.ts'
 
 export type { SqliteStatement } from '../adapters/better-sqlite3/waiting.ts'
 export { sessions, traits, type SqliteDatabase } from '../adapters/better-sqlite3/sessions.ts'
@@ -23,5 +24,6 @@ export function createLocks<Database extends SqliteDatabase>(
   source: Database | (() => Database),
   options?: LocksOptions<'sqlite'>,
 ): Locks<Database, 'sqlite'> {
-  return joinLocks(sessions(source), ['sqlite'], options)
+  const told = checkLocksOptions(options)
+  return joinLocks(sessions(source), ['sqlite'], told)
 }

@@ -11,6 +11,7 @@ import type { LocksOptions, RowOptionsOf, SharedLocks } from '../locks.ts'
 import type { RowQuery } from '../locks/rows/query.ts'
 import type { LockedRows } from '../locks/rows/rows.ts'
 import { joinOrm, type OrmSelect } from '../orm-locks.ts'
+import { checkLocksOptions } from '../locks/locks-options.ts'
 
 export type { DrizzleDatabase, DrizzleSessionOptions, TransactionOf } from '../adapters/drizzle/sessions.ts'
 export { withTxRetry } from '../locks.ts'
@@ -57,9 +58,10 @@ export function createLocks<Db extends DrizzleDatabase, D extends DrizzleDialect
   db: Db,
   options?: DrizzleLocksOptions<D>,
 ): DrizzleLocks<TransactionOf<Db>, D> {
-  const { kind, sessions } = wayOf(db, options)
+  const told = checkLocksOptions(options, 'prepare', 'pipeline', 'open')
+  const { kind, sessions } = wayOf(db, told)
   const way = { dialects: dialects[kind] as readonly D[], sessions, selectOf }
-  return joinOrm(way, options) as unknown as DrizzleLocks<TransactionOf<Db>, D>
+  return joinOrm(way, told) as unknown as DrizzleLocks<TransactionOf<Db>, D>
 }
 
 function selectOf(query: unknown): OrmSelect | undefined {

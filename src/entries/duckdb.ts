@@ -1,5 +1,6 @@
 import { sessions, type DuckdbConnection, type DuckdbInstance } from '../adapters/duckdb/sessions.ts'
 import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
+import { checkLocksOptions } from '../locks/locks-options.ts'
 
 export {
   sessions,
@@ -21,5 +22,6 @@ export function createLocks<Connection extends DuckdbConnection>(
   instance: DuckdbInstance<Connection>,
   options?: LocksOptions<'duckdb'>,
 ): Locks<Connection, 'duckdb'> {
-  return joinLocks(sessions(instance), ['duckdb'], options)
+  const told = checkLocksOptions(options)
+  return joinLocks(sessions(instance), ['duckdb'], told)
 }

@@ -19,6 +19,7 @@ import { registry } from '../registry.ts'
 export type { ForgeClient, TransactionOf } from '../adapters/forge/client.ts'
 export type { ForgeLimits } from '../adapters/forge/sessions.ts'
 export { withTxRetry } from '../locks.ts'
+import { checkLocksOptions } from '../locks/locks-options.ts'
 export { queue } from '../locks/queue/queue.ts'
 export type * from '../result-types.ts'
 
@@ -68,8 +69,8 @@ export function createLocks<Client extends ForgeClient, D extends ForgeDialectNa
   client: Client,
   options: ForgeLocksOptions<D>,
 ): Locks<TransactionOf<Client>, D> {
-  const { dialect, version } = (options as ForgeLocksOptions<D> | undefined) ?? {}
-  const through = dialectThrough(dialect as D)
+  const { dialect, version } = checkLocksOptions(options, 'timeout', 'maxWait')
+  const through = dialectThrough(dialect)
   return joinLocks(sessions(client, options), [options.dialect], {
     dialect: through,
     ...(version !== undefined && { version }),

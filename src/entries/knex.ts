@@ -6,6 +6,7 @@ import type { LocksOptions, RowOptionsOf, SharedLocks } from '../locks.ts'
 import type { RowQuery } from '../locks/rows/query.ts'
 import type { LockedRows } from '../locks/rows/rows.ts'
 import { joinOrm, type OrmSelect } from '../orm-locks.ts'
+import { checkLocksOptions } from '../locks/locks-options.ts'
 
 export type { KnexSessionOptions } from '../adapters/knex/sessions.ts'
 export type { KnexInstance } from '../adapters/knex/transaction.ts'
@@ -55,9 +56,10 @@ export function createLocks<K extends KnexInstance, D extends KnexDialectName = 
   knex: K,
   options?: KnexLocksOptions<D>,
 ): KnexLocks<TransactionOf<K>, D> {
-  const { kind, sessions } = wayOf(knex, options)
+  const told = checkLocksOptions(options, 'prepare', 'pipeline')
+  const { kind, sessions } = wayOf(knex, told)
   const way = { dialects: dialects[kind] as readonly D[], sessions, selectOf }
-  return joinOrm(way, options) as unknown as KnexLocks<TransactionOf<K>, D>
+  return joinOrm(way, told) as unknown as KnexLocks<TransactionOf<K>, D>
 }
 
 /** A builder of Knex's is an object, and a transaction or an instance of Knex is a function. */

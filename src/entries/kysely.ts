@@ -33,6 +33,7 @@ export { lockPlugin, type LockPlugin, type LockPluginOptions } from '../adapters
 export type { KyselyQueue, KyselyQueueDefinition } from '../adapters/kysely/queue.ts'
 export type { KyselySelect } from '../adapters/kysely/rows.ts'
 export { withTxRetry } from '../locks.ts'
+import { checkLocksOptions } from '../locks/locks-options.ts'
 export { queue } from '../locks/queue/queue.ts'
 export type * from '../result-types.ts'
 
@@ -96,7 +97,7 @@ export function createLocks<Db extends KyselyInstance, D extends KyselyDialectNa
   db: Db,
   options: KyselyLocksOptions<D>,
 ): KyselyLocks<TransactionOf<Db>, D> {
-  const driver = driverOf(options?.dialect)
+  const driver = driverOf(checkLocksOptions(options).dialect)
   const dialect = through[options.dialect] ?? options.dialect
   // The plan of a lock call goes to the plugin beside the query: Kysely has no word for a timeout.
   let told: Plan | undefined
@@ -105,6 +106,7 @@ export function createLocks<Db extends KyselyInstance, D extends KyselyDialectNa
     requireTransaction: (plan) => checkAccess(plan, openOr(meeting.current())),
   })
   const meeting = meet(sessions(db, { driver, plugin }), [options.dialect], { ...options, dialect })
+  mustBeOf(db, options.dialect)
   const readOf = <O>(
     tx: KyselyCompiler,
     query: KyselySelect<O>,
@@ -145,6 +147,26 @@ function driverOf(dialect: KyselyDialectName | undefined): DriverTraits {
     dialect === undefined
       ? `is missing: pass one of ${names}, as in createLocks(db, { dialect: 'postgres' })`
       : `${dialect as string} is not one of ${names}`,
+  )
+}
+
+/** What Kysely's own adapters are for, by the names of their classes. Those of others are not known. */
+const adapters: Readonly<Record<string, readonly KyselyDialectName[]>> = {
+  PostgresAdapter: ['postgres'],
+  MysqlAdapter: ['mysql', 'mariadb'],
+  SqliteAdapter: ['sqlite'],
+  MssqlAdapter: ['mssql'],
+}
+
+/** Another database would refuse the statements of this dialect, each in its own words. */
+function mustBeOf(db: KyselyInstance, dialect: KyselyDialectName): void {
+  const { adapter } = db.getExecutor() as { readonly adapter?: object }
+  const name = adapter?.constructor.name ?? ''
+  const reached = Object.hasOwn(adapters, name) ? adapters[name] : undefined
+  if (reached === undefined || reached.includes(dialect)) return
+  throw new LockUsageError(
+    'dialect',
+    `${dialect} was named, and this instance of Kysely has a ${name}: pass ${reached.join(' or ')}`,
   )
 }
 

@@ -1,5 +1,6 @@
 import { sessions, type MariadbConnection, type MariadbPool } from '../adapters/mariadb/sessions.ts'
 import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
+import { checkLocksOptions } from '../locks/locks-options.ts'
 
 export {
   sessions,
@@ -22,6 +23,7 @@ export function createLocks<
   Connection extends MariadbConnection,
   Dialect extends 'mariadb' | 'mysql' = 'mariadb' | 'mysql',
 >(pool: MariadbPool<Connection>, options?: LocksOptions<Dialect>): Locks<Connection, Dialect> {
+  const told = checkLocksOptions(options)
   // the type is narrower only when the dialect is told, and then the list is not used
-  return joinLocks(sessions(pool), dialects as readonly Dialect[], options)
+  return joinLocks(sessions(pool), dialects as readonly Dialect[], told)
 }

@@ -10,6 +10,7 @@ import type { LocksOptions, RowOptionsOf, SharedLocks } from '../locks.ts'
 import type { RowQuery } from '../locks/rows/query.ts'
 import type { LockedRows } from '../locks/rows/rows.ts'
 import { joinOrm, type OrmSelect } from '../orm-locks.ts'
+import { checkLocksOptions } from '../locks/locks-options.ts'
 
 export type {
   MikroOrmInstance,
@@ -56,8 +57,9 @@ export function createLocks<O extends MikroOrmInstance>(
   orm: O,
   options?: MikroOrmLocksOptions,
 ): MikroOrmLocks<O['em']> {
-  const way = { dialects: ['postgres'] as const, sessions: sessionsOf(orm, options), selectOf }
-  const locks = joinOrm(way, options)
+  const told = checkLocksOptions(options, 'prepare', 'pipeline')
+  const way = { dialects: ['postgres'] as const, sessions: sessionsOf(orm, told), selectOf }
+  const locks = joinOrm(way, told)
   const rows = async (tx: object, query: unknown, ...rest: readonly unknown[]): Promise<LockedRows<Row>> => {
     if (isSelect(query) || isRowQuery(query)) return locks.rows(tx, query, rest[0] as object | undefined)
     const em = tx as Manager

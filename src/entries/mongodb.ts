@@ -21,6 +21,7 @@ export {
   type MongodbTransaction,
 } from '../adapters/mongodb/sessions.ts'
 export { withTxRetry } from '../locks.ts'
+import { checkLocksOptions } from '../locks/locks-options.ts'
 export { queue } from '../locks/queue/queue.ts'
 export type { DocumentQuery } from '../locks/rows/documents.ts'
 export type * from '../result-types.ts'
@@ -40,10 +41,11 @@ export interface MongodbLocks<Tx> extends Locks<Tx, 'mongodb'> {
 /** Locks on a MongoDB replica set. The work receives `{ session, db }`: pass the session to every call. */
 export function createLocks<S extends MongodbSession, D extends MongodbDatabase<S>>(
   client: MongodbClient<S, D>,
-  options: MongodbLocksOptions = {},
+  options?: MongodbLocksOptions,
 ): MongodbLocks<MongodbTransaction<S, D>> {
   type Tx = MongodbTransaction<S, D>
-  const { shared, find, lockRows } = meet(sessions(client, options), ['mongodb'], options)
+  const told = checkLocksOptions(options, 'database')
+  const { shared, find, lockRows } = meet(sessions(client, told), ['mongodb'], told)
   const lock = (tx: Tx, query: RowQuery, rowOptions: RowOptions): Promise<LockedRows<Row>> => {
     const target = isTarget(query) ? query : undefined
     return lockRows(tx, { target, options: rowOptions, readOf: (plan) => lockingRead(query, plan) })

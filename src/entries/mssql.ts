@@ -5,6 +5,7 @@ import {
   type MssqlTransaction,
 } from '../adapters/mssql/sessions.ts'
 import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
+import { checkLocksOptions } from '../locks/locks-options.ts'
 
 export {
   isolationLevels,
@@ -23,7 +24,8 @@ export interface MssqlLocksOptions extends LocksOptions<'mssql'>, MssqlSessionOp
 /** Locks on the SQL Server that a connected `mssql` pool reaches. The work receives the driver's `Transaction`. */
 export function createLocks<Transaction extends MssqlTransaction>(
   pool: MssqlPool<Transaction>,
-  options: MssqlLocksOptions = {},
+  options?: MssqlLocksOptions,
 ): Locks<Transaction, 'mssql'> {
-  return joinLocks(sessions(pool, options), ['mssql'], options)
+  const told = checkLocksOptions(options, 'requestTimeoutMs')
+  return joinLocks(sessions(pool, told), ['mssql'], told)
 }

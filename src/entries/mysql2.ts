@@ -1,5 +1,6 @@
 import { sessions, type Mysql2Connection, type Mysql2Pool } from '../adapters/mysql2/sessions.ts'
 import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
+import { checkLocksOptions } from '../locks/locks-options.ts'
 
 export {
   sessions,
@@ -23,6 +24,7 @@ export function createLocks<
   Connection extends Mysql2Connection,
   Dialect extends 'mysql' | 'mariadb' = 'mysql' | 'mariadb',
 >(pool: Mysql2Pool<Connection>, options?: LocksOptions<Dialect>): Locks<Connection, Dialect> {
+  const told = checkLocksOptions(options)
   // the type is narrower only when the dialect is told, and then the list is not used
-  return joinLocks(sessions(pool), dialects as readonly Dialect[], options)
+  return joinLocks(sessions(pool), dialects as readonly Dialect[], told)
 }

@@ -1,5 +1,6 @@
 import { sessions, type NodeSqliteDatabase } from '../adapters/node-sqlite/sessions.ts'
 import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
+import { checkLocksOptions } from '../locks/locks-options.ts'
 
 export {
   sessions,
@@ -21,5 +22,6 @@ export function createLocks<Database extends NodeSqliteDatabase>(
   source: Database | (() => Database),
   options?: LocksOptions<'sqlite'>,
 ): Locks<Database, 'sqlite'> {
-  return joinLocks(sessions(source), ['sqlite'], options)
+  const told = checkLocksOptions(options)
+  return joinLocks(sessions(source), ['sqlite'], told)
 }

@@ -1,5 +1,6 @@
 import { sessions, type PgClient, type PgPool, type PgSessionOptions } from '../adapters/pg/sessions.ts'
 import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
+import { checkLocksOptions } from '../locks/locks-options.ts'
 
 export {
   sessions,
@@ -32,5 +33,6 @@ export function createLocks<Client extends PgClient>(
   pool: PgPool<Client>,
   options?: PgLocksOptions,
 ): Locks<Client, 'postgres'> {
-  return joinLocks(sessions(pool, options), ['postgres'], options)
+  const told = checkLocksOptions(options, 'prepare', 'pipeline')
+  return joinLocks(sessions(pool, told), ['postgres'], told)
 }

@@ -1,6 +1,7 @@
 import type { PostgresJsSql } from '../adapters/postgres-js/driver.ts'
 import { sessions } from '../adapters/postgres-js/sessions.ts'
 import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
+import { checkLocksOptions } from '../locks/locks-options.ts'
 
 export { sessions } from '../adapters/postgres-js/sessions.ts'
 export type { PostgresJsOptions, PostgresJsSql, UnsafeOptions } from '../adapters/postgres-js/driver.ts'
@@ -20,5 +21,6 @@ export function createLocks<S extends PostgresJsSql>(
   sql: S,
   options?: LocksOptions<'postgres'>,
 ): Locks<TransactionOf<S>, 'postgres'> {
-  return joinLocks(sessions(sql), ['postgres'], options) as unknown as Locks<TransactionOf<S>, 'postgres'>
+  const told = checkLocksOptions(options)
+  return joinLocks(sessions(sql), ['postgres'], told) as unknown as Locks<TransactionOf<S>, 'postgres'>
 }

@@ -15,6 +15,7 @@ import type { LocksOptions, RowOptionsOf, SharedLocks } from '../locks.ts'
 import type { RowQuery } from '../locks/rows/query.ts'
 import type { LockedRows } from '../locks/rows/rows.ts'
 import { joinOrm } from '../orm-locks.ts'
+import { checkLocksOptions } from '../locks/locks-options.ts'
 
 export type { PrismaClientLike } from '../adapters/prisma/client.ts'
 export type { PrismaAdapter } from '../adapters/prisma/driver-adapter.ts'
@@ -97,14 +98,15 @@ export function createLocks<
   held: Lockable<Adapter>,
   options?: PrismaLocksOptions<D>,
 ): PrismaLocks<TransactionOf<Client>, D> {
+  const told = checkLocksOptions(options, 'prepare', 'pipeline')
   const pass = 'what lockable gives for its adapter, as in createLocks(prisma, held)'
   mustHave(held, { field: 'held', methods: ['connected', 'connect'], pass })
   const way = {
     dialects: dialects[held.name] as readonly D[],
-    sessions: sessions(client, held, options),
+    sessions: sessions(client, held, told),
     selectOf,
   }
-  const locks = joinOrm<D>(way, options)
+  const locks = joinOrm<D>(way, told)
   const rows = async (tx: object, query: unknown, ...rest: readonly unknown[]): Promise<LockedRows<Row>> => {
     if (typeof query === 'string' && isModel(tx, query)) {
       const [which, lock] = rest

@@ -13,6 +13,7 @@ import type { LocksOptions, RowOptionsOf, SharedLocks } from '../locks.ts'
 import type { RowQuery } from '../locks/rows/query.ts'
 import type { LockedRows } from '../locks/rows/rows.ts'
 import { joinOrm } from '../orm-locks.ts'
+import { checkLocksOptions } from '../locks/locks-options.ts'
 
 export type { SequelizeInstance } from '../adapters/sequelize/instance.ts'
 export type { SequelizeSessionOptions } from '../adapters/sequelize/sessions.ts'
@@ -76,10 +77,11 @@ export function createLocks<
   S extends SequelizeInstance,
   D extends SequelizeDialectName = SequelizeDialectName,
 >(sequelize: S, options?: SequelizeLocksOptions<D>): SequelizeLocks<TransactionOf<S>, D> {
+  const told = checkLocksOptions(options, 'prepare', 'pipeline')
   const { kind, dialects } = belowOf(sequelize)
-  const sessions = sessionsOf(sequelize, kind, options)
+  const sessions = sessionsOf(sequelize, kind, told)
   const insides = insidesOf(sequelize)
-  const locks = joinOrm<D>({ dialects: dialects as readonly D[], sessions, selectOf }, options)
+  const locks = joinOrm<D>({ dialects: dialects as readonly D[], sessions, selectOf }, told)
   const rows = async (tx: object, query: unknown, ...rest: readonly unknown[]): Promise<LockedRows<Row>> => {
     if (!isModel(query)) return locks.rows(tx, query, rest[0] as RowOptionsOf<D> | undefined)
     const [find = {}, lock] = rest as [object?, RowOptionsOf<D>?]

@@ -8,6 +8,7 @@ import type { LocksOptions, RowOptionsOf, SharedLocks } from '../locks.ts'
 import type { RowQuery } from '../locks/rows/query.ts'
 import type { LockedRows } from '../locks/rows/rows.ts'
 import { joinOrm, type OrmSelect } from '../orm-locks.ts'
+import { checkLocksOptions } from '../locks/locks-options.ts'
 
 export type { TypeormSessionOptions } from '../adapters/typeorm/sessions.ts'
 export type { TypeormSource } from '../adapters/typeorm/transaction.ts'
@@ -57,9 +58,10 @@ export function createLocks<Source extends TypeormSource, D extends TypeormDiale
   dataSource: Source,
   options?: TypeormLocksOptions<D>,
 ): TypeormLocks<Source['manager'], D> {
-  const { dialects, sessions } = typeormWay(dataSource, options)
+  const told = checkLocksOptions(options, 'prepare', 'pipeline', 'open')
+  const { dialects, sessions } = typeormWay(dataSource, told)
   const way = { dialects: dialects as readonly D[], sessions, selectOf }
-  return joinOrm(way, options) as TypeormLocks<Source['manager'], D>
+  return joinOrm(way, told) as TypeormLocks<Source['manager'], D>
 }
 
 /** What is below a data source, and how its transactions are had. */

@@ -35,6 +35,6 @@ async function ask(dialects: readonly Dialect[], session: Session): Promise<Serv
   const names = dialects.map(({ name }) => name).join(' or ')
   throw new LockUsageError(
     'dialect',
-    `the server does not say that it is ${names}: tell the dialect and its version`,
+    `the server does not answer as ${names} does: name the dialect that it is, and its version`,
   )
 }

@@ -1,3 +1,4 @@
+import { onlyKnown } from '../core/check-field.ts'
 import { LockUsageError } from '../core/errors.ts'
 import type { LockKey } from '../core/key.ts'
 import type { Row } from '../core/statement.ts'
@@ -70,7 +71,9 @@ export function createTestLocks(): TestLocks
 export function createTestLocks<Tx extends object>(
   options: TestLocksOptions<Tx> & { readonly tx: () => Tx },
 ): TestLocks<Tx>
-export function createTestLocks<Tx extends object>({ tx }: TestLocksOptions<Tx> = {}): TestLocks<Tx> {
+export function createTestLocks<Tx extends object>(options: TestLocksOptions<Tx> = {}): TestLocks<Tx> {
+  onlyKnown(options, ['tx'])
+  const { tx } = options
   followTimers()
   const memory = new Memory()
   const makeTx = eachNew(tx ?? (() => Object.freeze({ isDatabase: false }) as unknown as Tx))

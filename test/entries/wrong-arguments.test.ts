@@ -6,6 +6,7 @@ import pg from 'pg'
 import postgres from 'postgres'
 import { describe, expect, test } from 'vitest'
 
+import { adapterEntries } from '../../scripts/docs/adapter-entries.ts'
 import { LockUsageError } from '../../src/core/errors.ts'
 import { createLocks as betterSqlite3 } from '../../src/entries/better-sqlite3.ts'
 import { createLocks as drizzle } from '../../src/entries/drizzle.ts'
@@ -177,6 +178,58 @@ const creations: readonly (readonly [string, () => unknown, string])[] = [
 describe('createLocks is given', () => {
   test.each(creations)('%s', async (_, create, sentence) => {
     expect(await messageOf((async () => create())())).toBe(sentence)
+  })
+})
+
+describe('createLocks of every entry is told', async () => {
+  const entries = await adapterEntries()
+  const told = (options: unknown): Promise<readonly (readonly [string, string])[]> =>
+    Promise.all(
+      entries.map(async ({ name, file }) => {
+        const { createLocks } = (await import(new URL(`../../${file}`, import.meta.url).href)) as {
+          createLocks: Create
+        }
+        // Prisma's has what lends its adapter in between
+        const args = name === 'prisma' ? [{}, {}, options] : [{}, options]
+        return [name, await messageOf((async () => createLocks(...args))())] as const
+      }),
+    )
+
+  test.each([
+    [null, 'options: null is not an object: pass one, with any of dialect, version'],
+    [5, 'options: 5 is not an object: pass one, with any of dialect, version'],
+    ['sqlite', 'options: "sqlite" is not an object: pass one, with any of dialect, version'],
+    [[], 'options: a list is not an object: pass one, with any of dialect, version'],
+    [{ dialct: 'sqlite' }, 'dialct: is not a field of this request; known: dialect, version'],
+    [{ version: 16 }, "version: 16 is not a text, as in '16.4'"],
+  ])('%j', async (options, sentence) => {
+    const all = await told(options)
+    expect(all.length).toBeGreaterThan(15)
+    for (const [name, message] of all) expect(message, name).toMatch(sentence)
+  })
+
+  test.each([
+    [
+      'pg',
+      () => untyped(pgLocks)(new pg.Pool(), { dialect: 'sqlite' }),
+      'sqlite',
+      'leave it out, or say postgres',
+    ],
+    [
+      'better-sqlite3',
+      () => untyped(betterSqlite3)(() => {}, { dialect: 'mysql' }),
+      'mysql',
+      'leave it out, or say sqlite',
+    ],
+  ])('the dialect of another database: %s', (_, create, dialect, rest) => {
+    expect(create).toThrow(`dialect: ${dialect} is not what this is connected to: ${rest}`)
+  })
+
+  test("the dialect of another database than Kysely's", () => {
+    const db = new Kysely({ dialect: new PostgresDialect({ pool: new pg.Pool() }) })
+    expect(() => untyped(kysely)(db, { dialect: 'mysql' })).toThrow(
+      'dialect: mysql was named, and this instance of Kysely has a PostgresAdapter: pass postgres',
+    )
   })
 })
 
