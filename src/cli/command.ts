@@ -30,6 +30,8 @@ export interface Command {
   readonly parameters: string
   /** One line for the list of commands. */
   readonly summary: string
+  /** What users have to know before they run it. */
+  readonly note?: string
   readonly options: Readonly<Record<string, CommandOption>>
   /** Throws {@link CliUsageError} when what stands behind its name is wrong. */
   readonly run: (call: Call) => Outcome | Promise<Outcome>

@@ -95,7 +95,11 @@ function given<N extends OptionName, T>(
 }
 
 function readWait(text: string): Wait {
-  return /^\d+$/.test(text) ? { timeoutMs: Number(text) } : (text as Wait)
+  if (/^\d+$/.test(text)) return { timeoutMs: Number(text) }
+  if (text === 'block' || text === 'nowait' || text === 'skip') return text
+  throw new CliUsageError(
+    `--wait: ${JSON.stringify(text)} is none of block, nowait, skip and a number of milliseconds, as in 500`,
+  )
 }
 
 function readTable(text: string): TableName {

@@ -14,6 +14,9 @@ export const inspect: Command = {
   name: 'inspect',
   parameters: '[url]',
   summary: 'Show who holds locks, who waits for whom, and since when; without an address, on $DATABASE_URL',
+  note:
+    'It prints the statements of other sessions as the server shows them, with the values that stand in their text: ' +
+    'passwords and personal data too, if the application writes them there instead of passing parameters.',
   options: {
     json: { type: 'boolean', summary: 'Print JSON; with --watch, one line for each refresh' },
     watch: { type: 'boolean', short: 'w', summary: 'Refresh until interrupted' },

@@ -1,5 +1,5 @@
 import { classifyError } from '../classify.ts'
-import { ConnectError, describeAddress } from '../connect/open.ts'
+import { ConnectError, describeAddress, destinationOf } from '../connect/open.ts'
 import { LockUsageError } from '../core/errors.ts'
 import { CliUsageError, exitCodes, type Call, type Outcome, type Terminal } from './command.ts'
 
@@ -7,7 +7,17 @@ import { CliUsageError, exitCodes, type Call, type Outcome, type Terminal } from
 export function oneAddress(command: string, { positionals, terminal }: Call): string {
   const [url, ...rest] = positionals
   if (rest.length > 0) throw new CliUsageError(`${command}: one address at a time`)
-  return url ?? addressOfEnvironment(command, terminal)
+  return checkAddress(command, url ?? addressOfEnvironment(command, terminal))
+}
+
+/** An address that can be read. One that cannot is a command line that was not understood, and no missing database. */
+export function checkAddress(command: string, url: string): string {
+  try {
+    destinationOf(url)
+    return url
+  } catch (error) {
+    throw error instanceof ConnectError ? new CliUsageError(`${command}: ${error.message}`) : error
+  }
 }
 
 /** The address in `DATABASE_URL`, where no shell's history has its password. Says where it leads. */

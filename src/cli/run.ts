@@ -1,8 +1,9 @@
 import { holdfastVersion } from '../conformance/version.ts'
 import { describeAddress } from '../connect/address.ts'
 import { parseCall } from './call.ts'
-import { CliUsageError, exitCodes, type Outcome, type Terminal } from './command.ts'
+import { CliUsageError, exitCodes, type Command, type Outcome, type Terminal } from './command.ts'
 import { commands } from './commands.ts'
+import { didYouMean } from './nearest.ts'
 import { usageOf, usageOfCommand } from './usage.ts'
 
 /** Does what a command line asks for, without the name of the program. */
@@ -19,7 +20,8 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     return await command.run(parseCall(command, rest, terminal))
   } catch (error) {
     if (!isUsageError(error)) throw error
-    return { text: `${withoutSecrets(error.message, args)}\n\n${usage}`, exitCode: exitCodes.usage }
+    const message = unknownOption(error.message, command) ?? error.message
+    return { text: `${withoutSecrets(message, args)}\n\n${usage}`, exitCode: exitCodes.usage }
   }
 }
 
@@ -31,7 +33,18 @@ function isWord(text: string | undefined): boolean {
 function unknownCommand(name: string | undefined): string {
   return name === undefined
     ? 'holdfast: name a command'
-    : `holdfast: ${JSON.stringify(name)} is not a command`
+    : `holdfast: ${JSON.stringify(name)} is not a command${didYouMean(
+        name,
+        commands.map((one) => one.name),
+      )}`
+}
+
+/** What Node's parser says of an option that it does not know, in fewer words. */
+function unknownOption(message: string, command: Command | undefined): string | undefined {
+  const [, option = ''] = /^Unknown option '(-[^']*)'/.exec(message) ?? []
+  if (option === '' || command === undefined) return undefined
+  const known = Object.keys(command.options).map((name) => `--${name}`)
+  return `${command.name}: ${option} is not an option${didYouMean(option, [...known, '--help'])}`
 }
 
 /** Whoever puts an address in the wrong place is told so without its password. */

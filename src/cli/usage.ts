@@ -19,7 +19,8 @@ export function usageOfCommand(command: Command): string {
     ([name, option]) => [optionCall(name, option), option.summary] as const,
   )
   const options = lines.length === 0 ? [] : ['', 'Options:', ...table(lines)]
-  return [`Usage: ${callOf(command)}`, '', command.summary, ...options, ''].join('\n')
+  const note = command.note === undefined ? [] : ['', command.note]
+  return [`Usage: ${callOf(command)}`, '', command.summary, ...note, ...options, ''].join('\n')
 }
 
 function callOf({ name, parameters }: Command): string {

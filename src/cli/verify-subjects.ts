@@ -6,6 +6,7 @@ import { loadOpenLocks } from '../connect/own-locks.ts'
 import { ConnectError, describeAddress } from '../connect/open.ts'
 import { openScratch, type ScratchSubject } from '../connect/scratch.ts'
 import { CliUsageError, type Terminal } from './command.ts'
+import { checkAddress } from './one-address.ts'
 
 /** Why a database could not be had. */
 export interface NoSubject {
@@ -38,7 +39,7 @@ export async function candidatesFor(
   terminal: Terminal,
 ): Promise<Candidates> {
   const modules = places.filter(isModule)
-  const urls = places.filter((place) => !isModule(place))
+  const urls = places.filter((place) => !isModule(place)).map((url) => checkAddress('verify', url))
   if (modules.length > 0) return { candidates: throughModules(modules, urls, useEmpty) }
   if (urls.length > 0) return { candidates: urls.map((url) => candidateAt(url, { useEmpty })) }
   if (useEmpty) throw new CliUsageError('--use-empty: give the address of an empty database')

@@ -17,15 +17,20 @@ export const serverExample: string = mysql2.example
 export function findDriver(url: string): Driver {
   // one letter is a drive
   const protocol = /^[a-z][a-z0-9+.-]+:/i.exec(url)?.[0].toLowerCase()
-  const found = drivers.find(({ protocols, endings = [] }) =>
-    protocol === undefined ? endings.some((ending) => url.endsWith(ending)) : protocols.includes(protocol),
-  )
+  const byEnding = (): Driver | undefined => {
+    const [path = ''] = url.split(/[?#]/, 1)
+    return drivers.find(({ endings = [] }) => endings.some((ending) => path.endsWith(ending)))
+  }
+  const found =
+    (protocol === undefined || protocol === 'file:' ? byEnding() : undefined) ??
+    drivers.find(({ protocols }) => protocol !== undefined && protocols.includes(protocol))
   if (found !== undefined) return found
   const examples = drivers.map(({ example }) => example).join(', ')
+  if (url.trim() === '') throw new ConnectError('address', `the address is empty: write one like ${examples}`)
   // only what a slash follows is a protocol for sure, and no part of a log-in
   const named = protocol !== undefined && url.startsWith('//', protocol.length)
   throw new ConnectError(
     'address',
-    `${named ? `no driver is known for ${protocol}` : 'the address has no protocol'}: write one like ${examples}`,
+    `${named ? `no driver is known for ${protocol}//` : 'the address has no protocol'}: write one like ${examples}`,
   )
 }

@@ -2,7 +2,7 @@ import { clearTimeout, setTimeout } from '../core/clock.ts'
 import { LockTimeoutError } from '../core/errors.ts'
 import type { Deadline } from '../core/deadline.ts'
 import type { Abortable } from './abort.ts'
-import { waitsForItself } from './transaction/scope.ts'
+import { mustNotWaitForItself } from './transaction/scope.ts'
 
 /** The waiters of each lane, the one whose turn it is first. A lane without any is not there. */
 export type Lanes = Map<string, (() => void)[]>
@@ -22,8 +22,7 @@ export async function takeTurn(
   lanes: Lanes = lanesOfThisProcess,
 ): Promise<() => void> {
   signal?.throwIfAborted()
-  const refusal = waitsForItself(lane)
-  if (refusal !== undefined) throw refusal
+  mustNotWaitForItself(lane)
   const line = lanes.get(lane) ?? []
   if (line.length > 0 && deadline.isPast()) throw tooLate()
   lanes.set(lane, line)

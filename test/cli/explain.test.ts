@@ -112,7 +112,7 @@ describe('holdfast explain', () => {
       ['postgres', '--format', 'xml'],
       /--format: "xml" is not one of text, json, markdown/,
     ],
-    ['an unknown way to wait', ['postgres', 'table', '--wait', 'long'], /wait: "long" is not one of block/],
+    ['an unknown way to wait', ['postgres', 'table', '--wait', 'long'], /--wait: "long" is none of block/],
     ['a wait of no time', ['postgres', 'table', '--wait', '0'], /not a number of milliseconds/],
     ['an unknown mode', ['postgres', 'table', '--mode', 'both'], /mode: "both" is not one of/],
     ['an unknown isolation', ['postgres', 'table', '--isolation', 'full'], /isolation: "full" is not one of/],

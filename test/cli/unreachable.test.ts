@@ -18,6 +18,12 @@ test.each(
   expect(exitCode).toBe(3)
 })
 
+test('a file is named as Prisma does, too', async () => {
+  const { text, exitCode } = await cli(['doctor', 'file:./no-such-file?connection_limit=1'])
+  expect(text).toBe('doctor: there is no file file:./no-such-file\n')
+  expect(exitCode).toBe(3)
+})
+
 test.each(['postgres://me:hidden@127.0.0.1:99999/app', 'mysql://me:hidden@<host>/app'])(
   'verify does not show the secret of an address that cannot be read: %s',
   async (address) => {

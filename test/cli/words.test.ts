@@ -38,6 +38,30 @@ test('help with the name of a command is that of the command', async () => {
 
 test('help for what is not a command says so', async () => {
   const { text, exitCode } = await cli(['help', 'docter'])
-  expect(text).toMatch(/^holdfast: "docter" is not a command\n\nUsage:/)
+  expect(text).toMatch(/^holdfast: "docter" is not a command; did you mean doctor\?\n\nUsage:/)
   expect(exitCode).toBe(2)
+})
+
+test.each([
+  [['doctor', '--jsn'], /^doctor: --jsn is not an option; did you mean --json\?\n\nUsage: holdfast doctor/],
+  [['inspect', '--wat'], /^inspect: --wat is not an option; did you mean --watch\?\n/],
+  [['schema', '--nothing-like-it'], /^schema: --nothing-like-it is not an option\n/],
+  [['nothing-like-it'], /^holdfast: "nothing-like-it" is not a command\n/],
+  [
+    ['explain', 'postgres', 'advisory', '--wait', '1x'],
+    /^--wait: "1x" is none of block, nowait, skip and a number of m/,
+  ],
+  [['doctor', ''], /^doctor: the address is empty: write one like postgres:\/\//],
+  [['inspect', 'http://ada:secret@localhost/'], /^inspect: no driver is known for http:\/\/: write one like/],
+  [['doctor', 'postgres'], /^doctor: the address has no protocol: write one like/],
+  [['verify', 'oracle://localhost/app'], /^verify: no driver is known for oracle:\/\/: write one like/],
+])('%j is not understood, and says what is', async (args, words) => {
+  const { text, exitCode } = await cli(args)
+  expect(text).toMatch(words)
+  expect(text).not.toContain('secret')
+  expect(exitCode).toBe(2)
+})
+
+test('the help of inspect says that it prints the statements of others', async () => {
+  expect((await cli(['inspect', '--help'])).output).toContain('It prints the statements of other sessions')
 })

@@ -15,7 +15,7 @@ const mistakes: readonly (readonly [string, readonly string[], 2 | 3, string])[]
     'an unknown protocol',
     ['--url', `oracle://me:${secret}@localhost/me`],
     2,
-    'no driver is known for oracle:',
+    'no driver is known for oracle://',
   ],
   ['an address that cannot be read', ['--url', `postgres://me:${secret}/@:x/me`], 2, 'cannot be read'],
   ['a folder that is not there', ['--url', 'sqlite:/no/such/folder/app.db'], 2, 'there is no folder'],

@@ -52,7 +52,8 @@ function body(command: Command): string {
     `${prose(option.summary)}${option.multiple === true ? ' (may be given several times)' : ''}`,
   ])
   const table = options.length === 0 ? [] : [markdownTable([['option', 'meaning'], ...options])]
-  return [code(callOf(command)), prose(sentence(command.summary)), ...table].join('\n\n')
+  const note = command.note === undefined ? [] : [prose(command.note)]
+  return [code(callOf(command)), prose(sentence(command.summary)), ...note, ...table].join('\n\n')
 }
 
 function callOf({ name, parameters }: Command): string {
@@ -68,7 +69,7 @@ const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   ok: 'nothing is wrong, or a watch was interrupted',
   failed:
     '`verify`: a law is broken. `doctor`: a lock protects nothing here, or a setting makes locks impossible',
-  usage: 'the command line was not understood; the usage is on standard error',
+  usage: 'the command line, or an address, was not understood; the usage is on standard error',
   unreachable: 'a database could not be reached, or does not let the command do what it needs',
   unwritten:
     'the report could not be written, for instance to a full disk; everything `verify` created is removed',

@@ -10,7 +10,8 @@ type SqliteModule = new (file: string, options?: object) => SqliteDatabase
 /** `better-sqlite3`, to a file. */
 export const betterSqlite3: Driver = {
   name: 'better-sqlite3',
-  protocols: ['sqlite:'],
+  // the second is how Prisma and others write it
+  protocols: ['sqlite:', 'file:'],
   endings: ['.db', '.sqlite', '.sqlite3'],
   example: 'sqlite:./app.db',
   dialects: ['sqlite'],

@@ -5,7 +5,7 @@ import type { DialectTools } from '../../dialects/tools.ts'
 import { NoConnectionError, openSession } from '../open-session.ts'
 import type { Port, Server } from '../port.ts'
 import { sessionEnd } from '../session-end.ts'
-import { waitsForItself } from '../transaction/scope.ts'
+import { mustNotWaitForItself } from '../transaction/scope.ts'
 import { checkAttest, type CheckedAttest } from './attest-options.ts'
 import { tryAll } from './capabilities.ts'
 import { examineQueues, examineServer } from './examine.ts'
@@ -27,8 +27,7 @@ const openWithinMs = 1500
  */
 export async function attest<Tx>(parts: AttestPort<Tx>, options: AttestOptions = {}): Promise<Attestation> {
   const { queues, signal } = checkAttest(options)
-  const refusal = waitsForItself(parts.port.sessions.lane?.())
-  if (refusal !== undefined) throw refusal
+  mustNotWaitForItself(parts.port.sessions.lane?.())
   const began = performance.now()
   const { server, tools, findings, obstacle } = await look(parts.port, { queues, signal })
   const ground = {

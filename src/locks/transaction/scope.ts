@@ -58,6 +58,12 @@ export function waitsForItself(lane: string | undefined): LockUsageError | undef
   )
 }
 
+/** Throws that refusal. */
+export function mustNotWaitForItself(lane: string | undefined): void {
+  const refusal = waitsForItself(lane)
+  if (refusal !== undefined) throw refusal
+}
+
 export function createScope<Tx>(): Scope<Tx> {
   // Not a Map: the tables that one outgrows point at their successors, and so keep every transaction until the next
   // full collection of garbage.
