@@ -43,6 +43,18 @@ function specs(context: EngineContext): void {
     tx.query('update counter set n = n + 1 where id = 1')
   const seen = async (): Promise<unknown> => (await other.run(context.kind.sample.read))[0]?.n
 
+  test.each([{ nestTables: true as const }, { rowsAsArray: true }])(
+    "the driver's shape of rows is not that of Holdfast's own statements: %j",
+    async (shape) => {
+      const shaped = mysql.createPool({ uri: context.engine.server.url, connectionLimit: 2, ...shape })
+      expect(await createLocks(shaped).tryLock('shaped', async () => 'mine')).toEqual({
+        acquired: true,
+        value: 'mine',
+      })
+      await shaped.end()
+    },
+  )
+
   test.each(['read committed', 'repeatable read', 'serializable'] as const)(
     'the server says that the transaction is %s, and the next one on the connection has the usual',
     async (isolation) => {

@@ -37,6 +37,19 @@ function specs(context: EngineContext): void {
     tx.query('update counter set n = n + 1 where id = 1')
   const seen = async (): Promise<unknown> => (await other.run(context.kind.sample.read))[0]?.n
 
+  test('a driver that parses nothing tells what was granted, and what was not', async () => {
+    const types = { getTypeParser: () => (text: string) => text } as unknown as pg.CustomTypesConfig
+    const unparsed = new pg.Pool({ connectionString: context.engine.server.url, max: 2, types })
+    const texts = createLocks(unparsed)
+    const held = await texts.acquire('unparsed')
+    expect(await texts.tryLock('unparsed', async () => 'mine')).toEqual({ acquired: false })
+    const { sessions } = await texts.inspect()
+    expect(sessions.flatMap(({ holds }) => holds).filter(({ key }) => key === 'unparsed')).toHaveLength(1)
+    await held.release()
+    expect(await texts.tryLock('unparsed', async () => 'mine')).toEqual({ acquired: true, value: 'mine' })
+    await unparsed.end()
+  })
+
   test.each(['read committed', 'repeatable read', 'serializable'] as const)(
     'the server says that the transaction is %s, and the next user of the connection has the usual',
     async (isolation) => {

@@ -31,6 +31,7 @@ export interface Mysql2Query {
   sql: string
   values?: unknown[]
   rowsAsArray: boolean
+  nestTables: boolean
   supportBigNumbers: boolean
 }
 
@@ -118,7 +119,7 @@ function statusOf(answer: unknown): ServerStatus {
  */
 function reading(sql: string, params: readonly Value[]): Mysql2Query {
   // a whole number that JavaScript cannot hold comes as text
-  const query: Mysql2Query = { sql, rowsAsArray: false, supportBigNumbers: true }
+  const query: Mysql2Query = { sql, rowsAsArray: false, nestTables: false, supportBigNumbers: true }
   if (params.length > 0) query.values = params.map(toMysql)
   return query
 }

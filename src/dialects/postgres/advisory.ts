@@ -6,8 +6,15 @@ import { isUnsupported, native, unsupported, type Unsupported } from '../../core
 import { sql } from '../sql.ts'
 import { lockTimeout } from './timeout.ts'
 
-const granted: Answers = { column: 'answer', meaning: { true: 'granted', false: 'busy' } }
-const released: Answers = { column: 'answer', meaning: { true: 'released', false: 'not-held' } }
+// as text, where the application has taken the driver's parsers away
+const granted: Answers = {
+  column: 'answer',
+  meaning: { true: 'granted', t: 'granted', false: 'busy', f: 'busy' },
+}
+const released: Answers = {
+  column: 'answer',
+  meaning: { true: 'released', t: 'released', false: 'not-held', f: 'not-held' },
+}
 
 /**
  * `pg_advisory_*`.

@@ -6,6 +6,7 @@ import { sql } from '../sql.ts'
 import type { Examination, Question } from '../tools.ts'
 import { rules } from './doctor-settings.ts'
 import { named } from './named.ts'
+import { isTrue } from './boolean.ts'
 
 /** So many transactions later, claims are several times slower: seen with 16,000 dead rows. */
 const oldTransactions = 10_000
@@ -63,8 +64,8 @@ SELECT made.relname AS index_name, coalesce(field.attname, '') AS column_name
 
 function readServer(row: Row | undefined): readonly Finding[] {
   if (row === undefined) return []
-  if (row.standby === true) return [standby]
-  return row.taken === true && row.listed === true ? [] : [stub]
+  if (isTrue(row.standby)) return [standby]
+  return isTrue(row.taken) && isTrue(row.listed) ? [] : [stub]
 }
 
 function readSnapshots(row: Row | undefined): readonly Finding[] {

@@ -1,6 +1,7 @@
 import type { LockKind, LockSeen } from '../../core/inspection.ts'
 import type { Row } from '../../core/statement.ts'
 import { lockSeen, textOf } from '../inspect-session.ts'
+import { isTrue } from './boolean.ts'
 
 /** What a row of `pg_locks` is in words. `others` are the locks of the same session; `names` tells keys by number. */
 export function describeLock(row: Row, others: readonly Row[], names: ReadonlyMap<string, string>): LockSeen {
@@ -28,7 +29,7 @@ function describe(row: Row, others: readonly Row[]): { readonly kind: LockKind; 
  * row itself, which says of which table it is. A unique key that another transaction inserts is waited for without.
  */
 function transactionOrRow(row: Row, others: readonly Row[]): ReturnType<typeof describe> {
-  const inHand = others.find(({ locktype, granted }) => locktype === 'tuple' && granted === true)
+  const inHand = others.find(({ locktype, granted }) => locktype === 'tuple' && isTrue(granted))
   return inHand === undefined
     ? { kind: 'transaction', on: `transaction ${String(row.transaction_number)}` }
     : { kind: 'row', on: `a row of ${relation(inHand)}` }

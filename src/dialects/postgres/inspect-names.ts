@@ -1,5 +1,6 @@
 import type { Row } from '../../core/statement.ts'
 import { textOf } from '../inspect-session.ts'
+import { isFalse } from './boolean.ts'
 
 /**
  * A lock statement of ours, as `advisory.ts` writes it: with a placeholder, or with the number in its text, and behind
@@ -27,7 +28,7 @@ export function keyNames(rows: readonly Row[]): ReadonlyMap<string, string> {
 
 function onlyNumber(own: readonly Row[]): string | undefined {
   const locks = own.filter(({ int64 }) => textOf(int64) !== undefined)
-  const waited = locks.filter(({ granted }) => granted === false)
+  const waited = locks.filter(({ granted }) => isFalse(granted))
   const [lock, ...more] = waited.length > 0 ? waited : locks
   return more.length > 0 ? undefined : textOf(lock?.int64)
 }

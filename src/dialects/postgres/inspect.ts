@@ -9,6 +9,7 @@ import { describeLock } from './inspect-lock.ts'
 import { lockList } from './inspect-locks.ts'
 import { keyNames } from './inspect-names.ts'
 import { nowMs } from './lease.ts'
+import { isFalse, isTrue } from './boolean.ts'
 
 /** What stands in the place of another role's statement. */
 const hidden = '<insufficient privilege>'
@@ -38,7 +39,7 @@ export const inspector: Inspector = {
 function readSessions(rows: readonly Row[]): readonly SessionSeen[] {
   const names = keyNames(rows)
   return [...groupBy(rows, ({ id }) => String(id)).values()].map((own) => {
-    const waiting = own.find(({ granted }) => granted === false)
+    const waiting = own.find(({ granted }) => isFalse(granted))
     const { statement, ...session } = own[0] ?? {}
     return sessionSeen(statement === hidden ? session : { ...session, statement }, {
       state: stateOf(session),
@@ -50,19 +51,17 @@ function readSessions(rows: readonly Row[]): readonly SessionSeen[] {
 }
 
 function isHeld({ granted, locktype }: Row): boolean {
-  return granted === true && locktype !== 'transactionid'
+  return isTrue(granted) && locktype !== 'transactionid'
 }
 
 /** A prepared transaction has no process: the server calls it 0, and so all of them. */
 function blockers({ blocked_by: list, thing }: Row, rows: readonly Row[]): readonly string[] {
   const ids = (textOf(list) ?? '').split(',')
-  const prepared = rows.filter(
-    (row) => row.is_prepared === true && row.granted === true && row.thing === thing,
-  )
+  const prepared = rows.filter((row) => isTrue(row.is_prepared) && isTrue(row.granted) && row.thing === thing)
   return ids.flatMap((id) => (id === '0' ? prepared.map((row) => String(row.id)) : id === '' ? [] : [id]))
 }
 
 function stateOf({ state, is_prepared: isPrepared }: Row): SessionSeen['state'] {
-  if (isPrepared === true || String(state).startsWith('idle in transaction')) return 'idle-in-transaction'
+  if (isTrue(isPrepared) || String(state).startsWith('idle in transaction')) return 'idle-in-transaction'
   return state === 'idle' ? 'idle' : 'active'
 }

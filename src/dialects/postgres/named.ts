@@ -4,6 +4,7 @@ import { unsupported, type Unsupported } from '../../core/support.ts'
 import type { NamedLockTraits } from '../named-lock.ts'
 import { sql } from '../sql.ts'
 import { inHead } from './in-head.ts'
+import { isTrue } from './boolean.ts'
 
 /** Every transaction holds a lock on its own number: `<backend>/<the how-manieth of that backend>`. */
 const turn = `(SELECT split_part(virtualtransaction, '/', 2) FROM pg_locks
@@ -46,13 +47,13 @@ export const named: NamedLockTraits = {
 }
 
 function read([row]: readonly Row[]): Unsupported | undefined {
-  if (row?.standby === true) {
+  if (isTrue(row?.standby)) {
     return unsupported(
       'this server is a standby: its locks exclude nobody on the primary',
       'connect to the primary',
     )
   }
-  if (row?.taken === true && row.listed === true && row.freed === true) return undefined
+  if (isTrue(row?.taken) && isTrue(row?.listed) && isTrue(row?.freed)) return undefined
   return unsupported(
     'the advisory functions of this server lock nothing: a lock just taken is not in pg_locks',
     'locks.lease(...)',
