@@ -10,9 +10,9 @@ export function didYouMean(word: string, known: readonly string[]): string {
 /** How many letters have to be changed, left out or put in. */
 function stepsBetween(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, at) => at)
-  for (const [line, letter] of [...from].entries()) {
+  for (const [line, letter] of from.split('').entries()) {
     const next = [line + 1]
-    for (const [at, other] of [...to].entries()) {
+    for (const [at, other] of to.split('').entries()) {
       const changed = (row[at] ?? 0) + (letter === other ? 0 : 1)
       next.push(Math.min(changed, (row[at + 1] ?? 0) + 1, (next[at] ?? 0) + 1))
     }

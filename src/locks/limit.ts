@@ -18,19 +18,21 @@ export interface LimitTerms {
   readonly outlivesSignalMs?: number
   /** Whether the process stays alive for it: not for what nobody waits for. @default true */
   readonly keepsAlive?: boolean
+  /** What it means that the time is over. @default that there was no answer */
+  readonly says?: string
 }
 
 /** The server has not answered, in a time in which it would have. Nobody knows what it has done. */
 export class NoAnswerError extends LockTimeoutError {
   readonly afterMs: number
 
-  constructor(ms: number) {
-    super(`no answer in ${Math.ceil(ms)} ms`)
+  constructor(ms: number, says = `no answer in ${Math.ceil(ms)} ms`) {
+    super(says)
     this.afterMs = ms
   }
 }
 
-export function limitTo({ ms, signal, outlivesSignalMs = 0, keepsAlive = true }: LimitTerms): Limit {
+export function limitTo({ ms, signal, outlivesSignalMs = 0, keepsAlive = true, says }: LimitTerms): Limit {
   const cutoff = new Cutoff()
   let timer: NodeJS.Timeout | undefined
   let reading: NodeJS.Immediate | undefined
@@ -38,7 +40,7 @@ export function limitTo({ ms, signal, outlivesSignalMs = 0, keepsAlive = true }:
     clearTimeout(timer)
     // An answer that has arrived by then is read first: a program that was busy for longer would otherwise blame the server.
     timer = setTimeout(() => {
-      reading = setImmediate(() => cutoff.abort(new NoAnswerError(left)))
+      reading = setImmediate(() => cutoff.abort(new NoAnswerError(left, says)))
     }, left)
     if (!keepsAlive) timer.unref()
   }

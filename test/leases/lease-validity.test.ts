@@ -92,5 +92,5 @@ test('a release is no loss, and nothing is lost after it', () => {
   vi.advanceTimersByTime(20_000)
   expect(validity.signal().aborted).toBe(false)
   expect(validity.remainingMs()).toBe(0)
-  expect(() => validity.throwIfLost()).toThrow('was released')
+  expect(() => validity.throwIfLost()).toThrow('the it was released')
 })

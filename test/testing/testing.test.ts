@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest'
 
 import { createTestLocks, queue } from '../../src/entries/testing.ts'
+import { warnOf } from '../../src/locks/queue/warn.ts'
+import { until } from '../engines/use.ts'
 import {
   CommitOutcomeUnknownError,
   LockLostError,
@@ -36,6 +38,44 @@ function counter(): { add: () => Promise<void>; n: () => number } {
     },
   }
 }
+
+describe('what an error says', () => {
+  test('a lease that is over is called as when it was asked for', async () => {
+    const lease = await locks.lease(key)
+    await lease.release()
+    expect(() => lease.throwIfLost()).toThrow('the lease ["report",7] was released')
+  })
+
+  test('a budget that ends what the work did not await is named', async () => {
+    await using _ = await testing.hold(key)
+    const working = locks.transaction(async (tx) => void locks.lock(tx, key).catch(() => {}), {
+      budgetMs: 300,
+    })
+    const refused = working.catch((error: unknown) => error)
+    await testing.untilWaiting(key)
+    await testing.clock.advance(60_000)
+    expect(await refused).toBeInstanceOf(LockTimeoutError)
+    expect(await refused).toMatchObject({ message: expect.stringContaining('within its budgetMs of 300: ') })
+  })
+
+  test('that the database is down is said once a minute, with how often', async () => {
+    const warnings: string[] = []
+    const hear = ({ message }: Error): void =>
+      void (message.includes('no_database') && warnings.push(message))
+    process.on('warning', hear)
+    const claim = { token: 'token', until: 'until' }
+    const jobs = queue({ table: 'no_database', id: 'id', orderBy: 'id', claim, done: 'delete' })
+    const tell = warnOf(jobs)
+    const down = new Error('connect ECONNREFUSED')
+    for (let look = 0; look < 5; look += 1) tell(down)
+    await testing.clock.advance(60_000)
+    tell(down)
+    tell(new Error('another'))
+    await until(() => warnings.length >= 3, 'the warnings').finally(() => process.off('warning', hear))
+    const first = 'looking for jobs in no_database failed: Error: connect ECONNREFUSED'
+    expect(warnings.slice(0, 2)).toEqual([first, `${first} (and 4 times since the last warning)`])
+  })
+})
 
 describe('exclusion', () => {
   test('many who add under one lock lose nothing', async () => {

@@ -16,6 +16,7 @@ import { createLeaseTable } from './table.ts'
 import { createValidity, type Validity } from './validity.ts'
 import { waitForLease, type LeaseShop } from './wait.ts'
 import type { Port } from '../port.ts'
+import { labelOf } from '../refused.ts'
 
 /** A named lock that ends by itself when its holder is no longer heard of. */
 export interface Lease extends AsyncDisposable {
@@ -82,7 +83,7 @@ export function createLeases<Tx>(port: Port<Tx>): Leases {
     take: async ({ key, name, noun = 'lease', options = {} }) => {
       const checked = checkLeaseOptions(options)
       const grant = await waitForLease(shop, { key, noun, name, ...checked })
-      return faceOf(key, hold(shop, { grant, ...checked }))
+      return faceOf(key, hold(shop, { grant, label: labelOf(noun, key), ...checked }))
     },
   }
 }
@@ -108,17 +109,19 @@ export function heldBy(lease: Lease): LeaseHeld | undefined {
 /** What keeps a lease: its timers refer to this, and never to what the caller has in hand. */
 interface Holding {
   readonly held: LeaseHeld
+  /** As people call it. */
+  readonly label: string
   readonly validity: Validity
   readonly renewal: Renewal
   readonly release: (signal: Abortable) => Promise<void>
 }
 
-type Terms = CheckedLeaseOptions & { readonly grant: Grant }
+type Terms = CheckedLeaseOptions & Pick<Holding, 'label'> & { readonly grant: Grant }
 
 function hold<Tx>({ port, bell, rounds }: LeaseShop<Tx>, terms: Terms): Holding {
-  const { grant, ttlMs, holdAtLeastMs } = terms
+  const { grant, label, ttlMs, holdAtLeastMs } = terms
   const { held } = grant
-  const validity = createValidity(held.name, grant.sentAt, ttlMs)
+  const validity = createValidity(label, grant.sentAt, ttlMs)
   const renewal = createRenewal({ port, rounds, held, validity, ttlMs, isAutomatic: terms.renew })
   const release = async (signal: Abortable): Promise<void> => {
     validity.end()
@@ -127,7 +130,7 @@ function hold<Tx>({ port, bell, rounds }: LeaseShop<Tx>, terms: Terms): Holding 
     const news = bell.farewell(held.name)
     if (await releaseLease(port, { held, freeAt, news, signal })) bell.ring(held.name)
   }
-  return { held, validity, renewal, release }
+  return { held, label, validity, renewal, release }
 }
 
 /** A class, because a getter in an object literal gives every object a shape of its own, which is kept for long. */
@@ -160,10 +163,10 @@ class LeaseFace implements Omit<Lease, 'release' | typeof Symbol.asyncDispose> {
   }
 }
 
-function faceOf(key: LockKey, { held, validity, renewal, release }: Holding): Lease {
+function faceOf(key: LockKey, { held, label, validity, renewal, release }: Holding): Lease {
   const abandoned = new Cutoff()
   const lease = createHandle(new LeaseFace(key, held, { validity, renewal }), {
-    name: `the lease ${held.name}`,
+    name: `the ${label}`,
     release: () => release(abandoned),
     abandon: (why) => abandoned.abort(why),
   })

@@ -33,8 +33,9 @@ export function marginMs(ttlMs: number): number {
   return Math.min(1000, ttlMs / 20)
 }
 
-export function createValidity(name: string, sentAt: number, ttlMs: number): Validity {
-  const fate = createFate(name)
+/** `label` as in `lease "report"`. */
+export function createValidity(label: string, sentAt: number, ttlMs: number): Validity {
+  const fate = createFate(label)
   let until = endOf(sentAt, ttlMs)
   let trustedMs = Infinity
   const remainingMs = (): number => {
@@ -88,13 +89,13 @@ interface Fate extends Pick<Validity, 'signal' | 'note' | 'end' | 'isOver'> {
   readonly throwIfOver: () => void
 }
 
-function createFate(name: string): Fate {
+function createFate(label: string): Fate {
   let controller: AbortController | undefined
   let isReleased = false
   let over: LockLostError | undefined
   let lastError: unknown
   const because = (why: string): LockLostError =>
-    new LockLostError(`the lease ${name} ${why}`, lastError === undefined ? {} : { cause: lastError })
+    new LockLostError(`the ${label} ${why}`, lastError === undefined ? {} : { cause: lastError })
   return {
     signal: () => {
       if (controller === undefined) {

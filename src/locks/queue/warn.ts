@@ -1,4 +1,5 @@
 import { show } from '../../core/check-field.ts'
+import { performance } from '../../core/clock.ts'
 import type { TableName } from '../../core/request.ts'
 import type { Job } from './job.ts'
 import type { Queue } from './queue-definition.ts'
@@ -8,12 +9,20 @@ export function textOfTable(table: TableName): string {
   return typeof table === 'string' ? table : table.join('.')
 }
 
+/** How often the same is said of looking for jobs: while a database is down, every look fails. */
+const againAfterMs = 60_000
+
 /** What a worker says when nobody listens to its errors: which job of which queue, and where it failed. */
 export function warnOf<R extends object>(queue: Queue<R>): (error: unknown, job?: Job<R>) => void {
+  let last = { text: '', until: -Infinity, more: 0 }
   return (error, job) => {
-    const subject =
-      job === undefined ? `looking for jobs in ${textOfTable(queue.shape.table)}` : nameOf(job, queue)
-    warn(`${subject} failed: ${String(error)}`, error)
+    if (job !== undefined) return warn(`${nameOf(job, queue)} failed: ${String(error)}`, error)
+    const text = `looking for jobs in ${textOfTable(queue.shape.table)} failed: ${String(error)}`
+    const now = performance.now()
+    if (text === last.text && now < last.until) return void (last.more += 1)
+    const more = text === last.text && last.more > 0 ? ` (and ${last.more} times since the last warning)` : ''
+    last = { text, until: now + againAfterMs, more: 0 }
+    warn(`${text}${more}`, error)
   }
 }
 

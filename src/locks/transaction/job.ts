@@ -46,8 +46,9 @@ export function beginLimit<Tx, T>({ opening, options: { signal }, budget }: Job<
 }
 
 /** Until when what the work has not waited for is waited for. */
-export function idleLimit<Tx, T>({ options: { signal }, budget }: Job<Tx, T>): LimitTerms {
-  return { signal, ms: (budget?.remainingMs() ?? Infinity) + graceMs }
+export function idleLimit<Tx, T>({ options: { signal, budgetMs }, budget }: Job<Tx, T>): LimitTerms {
+  const says = `the transaction was not over within its budgetMs of ${budgetMs}: what its work did not await went on`
+  return { signal, ms: (budget?.remainingMs() ?? Infinity) + graceMs, says }
 }
 
 /** Until the caller wants no more: what COMMIT has done by then is asked about. Absent where the caller has no limit. */
