@@ -216,6 +216,29 @@ function specs(stage: QueueStage): void {
     expect(await rowOf(1)).toMatchObject({ state: 'done' })
   })
 
+  test('a transaction in the place of options, or under another name, ends no job', async () => {
+    await add(1)
+    const { claims, transaction } = stage.shop
+    const job = await one()
+    const before = await rowOf(1)
+    const refused = await transaction(async (tx) => {
+      const wrong = [tx, { trx: tx }, 5000, { delay: 5 }] as object[]
+      const calls = wrong.flatMap((options) => [
+        () => job.complete(options),
+        () => job.release(options),
+        () => claims.complete(jobs, job, options),
+        () => claims.complete(jobs, [job], options),
+        () => claims.release(jobs, job, options),
+        () => claims.announce(jobs, options),
+        () => (claims.stats as (...given: object[]) => Promise<unknown>)(jobs, options),
+      ])
+      return Promise.all(calls.map((call) => caught(call())))
+    })
+    for (const error of refused) expect(error).toBeInstanceOf(LockUsageError)
+    expect(String(refused[0])).toContain('pass { tx }')
+    expect(await rowOf(1)).toEqual(before)
+  })
+
   test('a job can be ended by its id and token alone', async () => {
     await add(1)
     const { id, token } = await one()

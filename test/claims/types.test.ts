@@ -82,3 +82,29 @@ test('a queue of a Kysely schema knows its tables, its columns and the rows that
   expectTypeOf<People['id']>().toEqualTypeOf<'name'>()
   expectTypeOf<People['claim']['token']>().toEqualTypeOf<'name'>()
 })
+
+test('a transaction in the place of options does not compile, nor does one under another name', () => {
+  interface Client {
+    readonly query: (text: string) => Promise<unknown>
+  }
+  /** Never called: what is tested is what compiles. */
+  const calls = async (claims: Claims<Client>, job: Job, tx: Client): Promise<void> => {
+    const mails = queue({ ...mail, done: 'delete' })
+    await claims.complete(mails, job, { tx })
+    await claims.release(mails, job, { tx, delayMs: 1 })
+    await job.complete({ tx })
+    // @ts-expect-error it is { tx }
+    await claims.complete(mails, job, tx)
+    // @ts-expect-error it is { tx }
+    await claims.announce(mails, tx)
+    // @ts-expect-error it is { tx }
+    await claims.release(mails, job, tx)
+    // @ts-expect-error it is { tx }
+    await job.complete(tx)
+    // @ts-expect-error it is tx
+    await claims.complete(mails, job, { trx: tx })
+    // @ts-expect-error no transaction of these locks
+    await claims.complete(mails, job, { tx: 5 })
+  }
+  expect(calls).toBeInstanceOf(Function)
+})

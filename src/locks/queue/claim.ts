@@ -8,6 +8,7 @@ import { LockLostError, LockUsageError } from '../../core/errors.ts'
 import type { Row } from '../../core/statement.ts'
 import type { ClaimStatements, ClaimTerms, Counted, HeldClaim } from '../../dialects/claim.ts'
 import { callQueue, sendCounted, type ClaimVisit } from './claim-call.ts'
+import { endOptions } from './end-options.ts'
 import { inOrder } from './claim-order.ts'
 import { asStored, mustBeExact, readId } from './exact-id.ts'
 import { readFailure } from '../failure.ts'
@@ -44,6 +45,9 @@ export interface ClaimPort<Tx> {
   /** What wakes the workers of these locks, by the queue's table. */
   readonly wakers: Map<string, Set<() => void>>
 }
+
+/** What a release can be told. */
+export const releaseFields: readonly string[] = ['tx', 'delayMs']
 
 const maxLimit = 10_000
 
@@ -231,8 +235,9 @@ function jobOf<Tx, R extends object>(
     id,
     token,
     attempts: attempts === undefined ? undefined : Number(row[attempts]),
-    complete: (options) => complete(claims, queue, { ...options, id, token }),
-    release: (options) => release(claims, queue, { ...options, id, token }),
+    complete: async (options) => complete(claims, queue, { ...endOptions(claims, options), id, token }),
+    release: async (options) =>
+      release(claims, queue, { ...endOptions(claims, options, releaseFields), id, token }),
     extend: (visibilityMs) => extend(claims, queue, { id, token, visibilityMs }),
   }
 }

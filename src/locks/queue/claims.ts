@@ -1,4 +1,4 @@
-import { checkObject, show } from '../../core/check-field.ts'
+import { show } from '../../core/check-field.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { Handler } from './attend.ts'
 import { announce } from './announce.ts'
@@ -8,11 +8,13 @@ import {
   extend,
   reclaim,
   release,
+  releaseFields,
   type ClaimOptions,
   type ClaimPort,
   type Reclaimed,
 } from './claim.ts'
 import { completeAll } from './complete-all.ts'
+import { endOptions } from './end-options.ts'
 import { adviseIndexes, type IndexAdvice } from './index-advice.ts'
 import type { Job, JobKey, JobOptions, ReleaseOptions } from './job.ts'
 import type { OpenTransaction, Port } from '../port.ts'
@@ -52,14 +54,10 @@ export interface Claims<Tx> {
   readonly complete: (
     queue: Queue<object>,
     jobs: JobKey | readonly JobKey[],
-    options?: TxOption<Tx, JobOptions>,
+    options?: JobOptions<Tx>,
   ) => Promise<void>
   /** Gives a job back, to be claimed again after a delay. Rejects with {@link LockLostError} when it is no longer this claim's. */
-  readonly release: (
-    queue: Queue<object>,
-    job: JobKey,
-    options?: TxOption<Tx, ReleaseOptions>,
-  ) => Promise<void>
+  readonly release: (queue: Queue<object>, job: JobKey, options?: ReleaseOptions<Tx>) => Promise<void>
   /** Keeps others away from a job for this long from now. Rejects with {@link LockLostError} when it is no longer this claim's. */
   readonly extend: (queue: Queue<object>, job: JobKey, visibilityMs?: number) => Promise<void>
   /** Frees the jobs of workers that did not finish in time, and puts aside those that were claimed too often. */
@@ -110,10 +108,8 @@ export interface Claims<Tx> {
    * Wakes workers that pause because the queue was empty: those of these locks, and on some engines those of all
    * processes. Call it after new jobs were stored; with `tx`, they are woken by the engine when that commits.
    */
-  readonly announce: (queue: Queue<object>, options?: TxOption<Tx, JobOptions>) => Promise<void>
+  readonly announce: (queue: Queue<object>, options?: JobOptions<Tx>) => Promise<void>
 }
-
-type TxOption<Tx, Options> = Omit<Options, 'tx'> & { readonly tx?: Tx }
 
 export function createClaims<Tx>(
   port: Port<Tx>,
@@ -122,32 +118,33 @@ export function createClaims<Tx>(
   const claims: ClaimPort<Tx> = { port, find, wakers: new Map() }
   return {
     claim: async (queue, options) => (await claim(claims, checked(queue), { options })).jobs,
-    complete: async (queue, jobs, options = {}) => {
-      checkObject('options', options, ['tx'])
+    complete: async (queue, jobs, options) => {
+      const terms = endOptions(claims, options)
       return isList(jobs)
-        ? completeAll(claims, checked(queue), { ...options, jobs: jobs.map(keyOf) })
-        : complete(claims, checked(queue), { ...options, ...keyOf(jobs) })
+        ? completeAll(claims, checked(queue), { ...terms, jobs: jobs.map(keyOf) })
+        : complete(claims, checked(queue), { ...terms, ...keyOf(jobs) })
     },
-    release: async (queue, job, options = {}) => {
-      checkObject('options', options, ['tx', 'delayMs'])
-      return release(claims, checked(queue), { ...options, ...keyOf(job) })
-    },
+    release: async (queue, job, options) =>
+      release(claims, checked(queue), { ...endOptions(claims, options, releaseFields), ...keyOf(job) }),
     extend: async (queue, job, visibilityMs) =>
       extend(claims, checked(queue), { ...keyOf(job), visibilityMs }),
-    reclaim: async (queue) => reclaim(claims, checked(queue)),
+    reclaim: async (queue, ...more) => reclaim(claims, alone(queue, more)),
     work: async (queue, handler, options = {}) => work(claims, { queue: checked(queue), handler, options }),
-    stats: async (queue) => stats(claims, checked(queue)),
-    adviseIndexes: async (queue) => adviseIndexes(port, checked(queue)),
-    announce: async (queue, options = {}) => {
-      checkObject('options', options, ['tx'])
-      return announce(claims, checked(queue), options)
-    },
+    stats: async (queue, ...more) => stats(claims, alone(queue, more)),
+    adviseIndexes: async (queue, ...more) => adviseIndexes(port, alone(queue, more)),
+    announce: async (queue, options) => announce(claims, checked(queue), endOptions(claims, options) ?? {}),
   }
 }
 
 function checked<R extends object>(given: Queue<R>): Queue<R> {
   if (typeof given === 'object' && given !== null && 'shape' in given) return given
   throw new LockUsageError('queue', `is not a queue: pass what queue({ table, ... }) gives`)
+}
+
+/** The queue of a call that takes nothing else: a `tx` in vain would be one that is not kept to. */
+function alone(queue: Queue<object>, more: readonly unknown[]): Queue<object> {
+  if (more.every((one) => one === undefined)) return checked(queue)
+  throw new LockUsageError('options', 'are not taken here: this call is no part of a transaction')
 }
 
 function keyOf(job: JobKey): JobKey {

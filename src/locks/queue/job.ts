@@ -24,16 +24,16 @@ export interface Job<R extends object = Row> {
 export type JobKey = Pick<Job, 'id' | 'token'>
 
 /** How a job is ended. */
-export interface JobOptions {
+export interface JobOptions<Tx = unknown> {
   /**
    * An open transaction of the same locks: the job ends when that commits, together with what it has stored, or not at
    * all.
    */
-  readonly tx?: unknown
+  readonly tx?: Tx
 }
 
 /** How a job is given back. */
-export interface ReleaseOptions extends JobOptions {
+export interface ReleaseOptions<Tx = unknown> extends JobOptions<Tx> {
   /** How long nobody gets it. @default 0 */
   readonly delayMs?: number
 }
