@@ -33,7 +33,7 @@ export interface ClaimTraits {
 
 type Shared = Pick<
   ClaimStatements,
-  'complete' | 'release' | 'extend' | 'giveBack' | 'bury' | 'tally' | 'tallyDead'
+  'complete' | 'release' | 'unclaim' | 'extend' | 'giveBack' | 'bury' | 'tally' | 'tallyDead'
 >
 
 /** The statements that are the same on every SQL engine, but for how rows are picked and counted. */
@@ -51,6 +51,7 @@ export function sqlClaims({ syntax, changePicked, counted }: ClaimTraits): Share
     complete: (queue, held, change) =>
       change === 'delete' ? remove(queue, held) : update(queue, held, (text) => text.setDone(change)),
     release: (queue, held, delayMs) => update(queue, held, (text) => text.setFree({}, delayMs)),
+    unclaim: (queue, held) => update(queue, held, (text) => text.setUnclaimed()),
     extend: (queue, held, visibilityMs) => update(queue, held, (text) => text.setUntil(visibilityMs)),
     giveBack: (queue, limit, version) => {
       const text = textOf(queue)

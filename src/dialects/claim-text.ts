@@ -57,6 +57,8 @@ export interface ClaimText {
   readonly setClaim: (terms: ClaimTerms) => string
   /** Nobody has the row any more, and nobody gets it before the delay is over. */
   readonly setFree: (change?: Changes, delayMs?: number) => string
+  /** The same, and the claim does not count. */
+  readonly setUnclaimed: () => string
   readonly setDone: (change: Changes) => string
   readonly setUntil: (ms: number) => string
   /** The row, as long as the claim is the holder's. */
@@ -145,7 +147,7 @@ interface Setting {
 function settersOf(
   { syntax: { quote, nowMs, duration = (place) => place }, value }: Setting,
   { token, until, worker, attempts }: QueueTable,
-): Pick<ClaimText, 'setClaim' | 'setFree' | 'setDone' | 'setUntil'> {
+): Pick<ClaimText, 'setClaim' | 'setFree' | 'setUnclaimed' | 'setDone' | 'setUntil'> {
   const assign = (change: Changes): readonly string[] =>
     Object.entries(change).map(([column, one]) => `${quote(column)} = ${value(one)}`)
   const later = (ms: number): string => `${quote(until)} = ${nowMs} + ${duration(value(ms))}`
@@ -163,6 +165,14 @@ function settersOf(
       [...assign(change), ...(delayMs === 0 ? clear(until) : [later(delayMs)]), ...clear(token, worker)].join(
         ', ',
       ),
+    // never below nought: somebody may have reset the number meanwhile
+    setUnclaimed: () =>
+      [
+        ...clear(until, token, worker),
+        ...(attempts === undefined
+          ? []
+          : [`${quote(attempts)} = CASE WHEN ${quote(attempts)} > 0 THEN ${quote(attempts)} - 1 ELSE 0 END`]),
+      ].join(', '),
     setDone: (change) => [...assign(change), ...clear(token, until)].join(', '),
     setUntil: later,
   }

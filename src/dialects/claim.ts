@@ -123,6 +123,8 @@ export interface ClaimStatements {
   readonly completeAll?: (queue: QueueTable, held: HeldClaims, change: Changes | 'delete') => EndPlan
   /** Gives the row back, to be claimed again after the delay. Changes nothing unless the row still has the token. */
   readonly release: (queue: QueueTable, held: HeldClaim, delayMs: number) => Counted
+  /** Gives the row back as if it had not been claimed, the attempt included. Changes nothing unless the row still has the token. */
+  readonly unclaim: (queue: QueueTable, held: HeldClaim) => Counted
   /** Moves the end of the claim to this long from now. Changes nothing unless the row still has the token. */
   readonly extend: (queue: QueueTable, held: HeldClaim, visibilityMs: number) => Counted
   /** Frees rows whose claim has run out, at most `limit` where the engine can count. */

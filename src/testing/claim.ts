@@ -107,6 +107,12 @@ export const claim: ClaimStatements = {
       set: free(queue),
       ...(delayMs > 0 && { inMs: { [queue.until]: delayMs } }),
     }),
+  unclaim: (queue, held) =>
+    counted({
+      ...heldRow(queue, held),
+      set: free(queue),
+      ...(queue.attempts !== undefined && { add: { [queue.attempts]: -1 } }),
+    }),
   extend: (queue, held, visibilityMs) =>
     counted({ ...heldRow(queue, held), inMs: { [queue.until]: visibilityMs } }),
   giveBack: (queue, limit) =>

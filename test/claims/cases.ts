@@ -82,6 +82,7 @@ function casesOf({ claim, claimIndex, version }: Server, { shape, done, dead }: 
     ...shown('complete 3', endOf(claim.completeAll?.(shape, { ids: [7, 8, 9], token: 'a-token' }, done))),
     ...shown('release', claim.release(shape, held, 0).statements),
     ...shown('release for later', claim.release(shape, held, 5000).statements),
+    ...shown('release as if never claimed', claim.unclaim(shape, held).statements),
     ...shown('extend', claim.extend(shape, held, 30_000).statements),
     ...shown('give back', claim.giveBack(shape, 1000, version).statements),
     ...shown('put aside', dead ? claim.bury(shape, { set: dead, limit: 1000 }, version).statements : []),

@@ -19,8 +19,8 @@ describeQueues((stage) => {
     return shop
   }
 
-  test('jobs that are claimed just as the worker is stopped are given back', async () => {
-    await stage.table.add([{ id: 1 }, { id: 2 }])
+  test('jobs that are claimed just as the worker is stopped are given back, with the attempt', async () => {
+    await stage.table.add([{ id: 1, attempts: 2 }, { id: 2 }])
     const stop = new AbortController()
     const shop = await shopWith(() => stop.abort())
     const seen: unknown[] = []
@@ -30,8 +30,12 @@ describeQueues((stage) => {
     })
     expect(report).toEqual({ done: 0, failed: 0, lost: 0 })
     expect(seen).toEqual([])
-    const free = { state: 'ready', claim_token: null, claimed_until: null, attempts: 1 }
-    expect(await stage.table.all()).toMatchObject([free, free])
+    const free = { state: 'ready', claim_token: null, claimed_until: null, claimed_by: null }
+    const rows = [
+      { ...free, attempts: 2 },
+      { ...free, attempts: 0 },
+    ]
+    expect(await stage.table.all()).toMatchObject(rows)
   })
 
   test('a job whose claim was answered after its time is lost from the beginning', async () => {

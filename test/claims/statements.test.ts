@@ -69,6 +69,7 @@ describe('values', () => {
       ...claim.take(shape, terms, version).steps.filter((step) => typeof step !== 'function'),
       ...claim.complete(shape, held, done).statements,
       ...claim.release(shape, held, 4321).statements,
+      ...claim.unclaim(shape, held).statements,
       claim.tally(shape).statement,
       claim.tallyDead(shape, { [`where${hostile}`]: 'over' }).statement,
     ]

@@ -100,6 +100,11 @@ export const claim: ClaimStatements = {
     const update = delayMs === 0 ? { $set: free(queue) } : [{ $set: { ...free(queue), ...later } }]
     return one(queue, held, { update })
   },
+  unclaim: (queue, held) => {
+    const { attempts } = queue
+    const less = attempts === undefined ? {} : { $inc: { [attempts]: -1 } }
+    return one(queue, held, { update: { $set: free(queue), ...less } })
+  },
   extend: (queue, held, visibilityMs) =>
     one(queue, held, { update: [{ $set: { [queue.until]: { $add: [now, visibilityMs] } } }] }),
   giveBack: (queue) =>

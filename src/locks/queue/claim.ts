@@ -143,6 +143,12 @@ export async function release<Tx, R extends object>(
   })
 }
 
+/** Gives a job back of which nothing was begun: the claim is not counted among its attempts. */
+export function unclaim<Tx>(claims: ClaimPort<Tx>, queue: Queue<object>, job: JobKey): Promise<void> {
+  const change: EndOfClaim['change'] = (statements, held) => statements.unclaim(queue.shape, held)
+  return endClaim(claims, queue, { job: { id: job.id, token: job.token }, change })
+}
+
 /** Keeps others away from a job for this long from now. */
 export async function extend<Tx, R extends object>(
   claims: ClaimPort<Tx>,

@@ -8,7 +8,7 @@ import { NoConnectionError } from '../open-session.ts'
 import { joinWorkers } from './announce.ts'
 import { attend, type Handler } from './attend.ts'
 import { callQueue, type ClaimVisit } from './claim-call.ts'
-import { claim, reclaim, type ClaimPort, type Taken } from './claim.ts'
+import { claim, reclaim, unclaim, type ClaimPort, type Taken } from './claim.ts'
 import { createIdle } from './idle.ts'
 import type { Queue } from './queue-definition.ts'
 import { checkWorkOptions, type CheckedWork, type WorkOptions, type WorkReport } from './work-options.ts'
@@ -46,7 +46,7 @@ export async function work<Tx, R extends object>(claims: ClaimPort<Tx>, task: Ta
       if (stopped.aborted)
         await Promise.all(
           (taken?.jobs ?? []).map((job) =>
-            job.release().catch((error: unknown) => options.onError(error, job)),
+            unclaim(claims, queue, job).catch((error: unknown) => options.onError(error, job)),
           ),
         )
       else if (taken !== undefined && taken.jobs.length > 0) crew.start(taken)
