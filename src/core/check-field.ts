@@ -1,4 +1,5 @@
 import { LockUsageError } from './errors.ts'
+import { inWords } from './in-words.ts'
 import type { LeaseTerms, TableName, Target, Wait } from './request.ts'
 import type { Value } from './statement.ts'
 
@@ -161,5 +162,5 @@ export function checkNames(field: string, names: readonly unknown[]): readonly s
 
 export function show(value: unknown): string {
   if (typeof value === 'function') return 'a function'
-  return typeof value === 'string' ? JSON.stringify(value) : String(value)
+  return typeof value === 'string' ? JSON.stringify(value) : inWords(value)
 }

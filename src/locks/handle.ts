@@ -1,4 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import { inWords } from '../core/in-words.ts'
 import { clearTimeout, setTimeout } from '../core/clock.ts'
 import { LockLostError } from '../core/errors.ts'
 
@@ -56,7 +57,7 @@ export function createHandle<Face extends object>(face: Face, ending: Ending): F
   const dispose = async (): Promise<void> => {
     const isTold = released !== undefined
     await release().catch((error: unknown) => {
-      if (!isTold) warn(`${ending.name} could not be released: ${String(error)}`)
+      if (!isTold) warn(`${ending.name} could not be released: ${inWords(error)}`)
     })
   }
   const handle: Face & Releasable = Object.assign(face, { release, [Symbol.asyncDispose]: dispose })

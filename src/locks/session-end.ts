@@ -1,3 +1,4 @@
+import { asError, inWords } from '../core/in-words.ts'
 import { released, type Session } from '../core/session.ts'
 import { inGrace } from './limit.ts'
 
@@ -19,7 +20,7 @@ export function sessionEnd(session: Session): SessionEnd {
   let ended: Promise<void> | undefined
   let isOver = false
   const doubt = (why: unknown): void => {
-    reason ??= why instanceof Error ? why : new Error(String(why))
+    reason ??= asError(why)
   }
   const end = (): Promise<void> | undefined => {
     if (isOver) return ended
@@ -45,5 +46,5 @@ export function sessionEnd(session: Session): SessionEnd {
 }
 
 function warn(error: unknown): void {
-  process.emitWarning(`a connection could not be given back: ${String(error)}`, 'HoldfastWarning')
+  process.emitWarning(`a connection could not be given back: ${inWords(error)}`, 'HoldfastWarning')
 }

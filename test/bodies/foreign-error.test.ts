@@ -44,6 +44,19 @@ describe('work that calls a service which takes the order and then hangs up', ()
       expect(await stage.seen()).toBe(before)
     })
 
+    test('and throws what nobody can look at is rolled back', async () => {
+      const { proxy: cause, revoke } = Proxy.revocable({}, {})
+      revoke()
+      const { locks, increment } = stage.entry
+      const before = await stage.seen()
+      const work = locks.transaction(async (tx) => {
+        await increment(tx)
+        throw cause // oxlint-disable-line no-throw-literal
+      })
+      expect(((await caught(work)) as Error).cause === cause).toBe(true)
+      expect(await stage.seen()).toBe(before)
+    })
+
     test('and wraps an error of that connection which has its code is run once', async () => {
       let runs = 0
       const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })

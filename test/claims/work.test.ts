@@ -151,6 +151,41 @@ function specs(stage: QueueStage): void {
     ])
   })
 
+  test('survives whatever a handler throws, and a listener that fails', async () => {
+    const { proxy, revoke } = Proxy.revocable({}, {})
+    revoke()
+    const toString = (): never => {
+      throw new Error('no words')
+    }
+    const thrown = [proxy, Object.create(null), { toString }, undefined] as readonly unknown[]
+    await add(thrown.length)
+    const stop = new AbortController()
+    let told = 0
+    const warnings: string[] = []
+    const hear = ({ message }: Error): void => void warnings.push(message)
+    process.on('warning', hear)
+    const report = await stage.shop.claims.work(
+      jobs,
+      ({ id }) => {
+        throw thrown[Number(id) - 1]
+      },
+      {
+        signal: stop.signal,
+        backoff: { baseMs: 60_000, random: () => 0.99 },
+        onError: async () => {
+          if ((told += 1) === thrown.length) stop.abort()
+          throw new Error('no log server')
+        },
+      },
+    )
+    const warned = 'onError failed for job 4 of job, attempt 1 of 3: Error: no log server'
+    await until(() => warnings.includes(warned), 'a warning', 10_000).finally(() =>
+      process.off('warning', hear),
+    )
+    expect(report).toMatchObject({ done: 0, failed: 4, lost: 0 })
+    expect((await stage.table.all()).map((row) => row.claim_token)).toEqual([null, null, null, null])
+  })
+
   test('lets the jobs under way finish when it is stopped, and gives back those that do not', async () => {
     await add(3)
     const stop = new AbortController()

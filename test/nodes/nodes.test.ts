@@ -6,6 +6,9 @@ import { describeEngines, until, type EngineContext } from '../engines/use.ts'
 import { caught, gate } from '../entries/stage.ts'
 import { subjects, type Entry, type Subject } from '../entries/subject.ts'
 
+/** Cannot be made a text of. */
+const wordless: unknown = Object.assign(Object.create(null), { status: 500 })
+
 describe.each(subjects.map((subject) => ({ ...subject })))('nodes through $title', (subject) => {
   describeEngines((context) => specs(context, subject), { only: subject.engines })
 })
@@ -86,7 +89,7 @@ function specs(context: EngineContext, subject: Subject<unknown>): void {
     expect(runs).toBe(1)
   })
 
-  test('a run that fails is told, and the next one comes in its time', async () => {
+  test('a run that fails is told, and the next one comes in its time, also when the listener fails', async () => {
     const [node] = nodes
     const stop = new AbortController()
     const errors: unknown[] = []
@@ -95,12 +98,20 @@ function specs(context: EngineContext, subject: Subject<unknown>): void {
       ['fails', context.name],
       async () => {
         runs += 1
-        if (runs === 2) stop.abort()
-        throw new Error(`run ${runs}`)
+        if (runs === 3) stop.abort()
+        throw runs === 2 ? wordless : new Error(`run ${runs}`)
       },
-      { everyMs: 100, signal: stop.signal, onError: (error) => errors.push(error) },
+      {
+        everyMs: 100,
+        signal: stop.signal,
+        onError: (error) => {
+          errors.push(error)
+          if (runs === 1) throw new Error('no log')
+          return Promise.reject(wordless)
+        },
+      },
     )
-    expect(errors.map(String)).toEqual(['Error: run 1', 'Error: run 2'])
+    expect(errors).toEqual([new Error('run 1'), wordless, new Error('run 3')])
   })
 
   test('of all nodes one leads, and another when that one stops', async () => {
@@ -136,16 +147,29 @@ function specs(context: EngineContext, subject: Subject<unknown>): void {
     const stop = new AbortController()
     const lost: unknown[] = []
     let terms = 0
-    await node?.locks.leader(['poor leader', context.name], {
+    const warnings: string[] = []
+    const hear = ({ message }: Error): void => void warnings.push(message)
+    process.on('warning', hear)
+    await node?.locks.leader(['poor leader', context.name, 7n], {
       signal: stop.signal,
       onElected: async () => {
         terms += 1
         if (terms === 1) throw new Error('cannot')
         stop.abort(new Error('enough'))
       },
-      onLost: (why) => lost.push(why),
+      onLost: (why) => {
+        lost.push(why)
+        throw wordless
+      },
     })
     expect(lost.map(String)).toEqual(['Error: cannot', 'Error: enough'])
+    const name = `["poor leader","${context.name}","7n"]`
+    const warned = [
+      `onElected of the leader ${name} failed, so it steps down: Error: cannot`,
+      `onLost of the leader ${name} failed: [Object: null prototype] { status: 500 }`,
+    ]
+    await until(() => warned.every((text) => warnings.includes(text)), 'both warnings', 10_000)
+    process.off('warning', hear)
   })
 
   test('migrations of many nodes run one after the other', async () => {

@@ -1,3 +1,4 @@
+import { asError } from '../../core/in-words.ts'
 import type { Sessions } from '../../core/session.ts'
 import { onLoss, type LossEvents } from '../connection-loss.ts'
 import { inTurn } from '../turn.ts'
@@ -112,7 +113,7 @@ function borrow(client: ListeningClient, { hear, lose }: Ears): Loan {
     try {
       return await client.query(text)
     } catch (error) {
-      end(error instanceof Error ? error : new Error(String(error)))
+      end(asError(error))
       throw error
     }
   }

@@ -1,3 +1,4 @@
+import { inWords } from '../../core/in-words.ts'
 import { backoffMs } from '../../core/backoff.ts'
 import { deadlineIn, pause } from '../../core/deadline.ts'
 import { isRetryable } from '../../core/error-kind.ts'
@@ -69,7 +70,7 @@ async function makeTrying<Tx>(port: Port<Tx>): Promise<void> {
 function cannotBeMade({ dialect, error }: Missing, cause: unknown): LockUsageError {
   return new LockUsageError(
     'schema',
-    `a lease cannot be asked for (${String(error)}), and its table cannot be made (${String(cause)}): ` +
+    `a lease cannot be asked for (${inWords(error)}), and its table cannot be made (${inWords(cause)}): ` +
       `run what \`holdfast schema ${dialect.name}\` prints, with the right to do so`,
     { cause },
   )

@@ -1,3 +1,4 @@
+import { inWords } from '../../core/in-words.ts'
 import { checkSignal, onlyKnown } from '../../core/check-field.ts'
 import { backoffMs } from '../../core/backoff.ts'
 import { pause } from '../../core/deadline.ts'
@@ -5,16 +6,17 @@ import { LockUsageError, UnsupportedLockError } from '../../core/errors.ts'
 import type { LockKey } from '../../core/key.ts'
 import type { Acquire } from '../named/acquire.ts'
 import { warn } from '../handle.ts'
+import { textOfKey } from '../refused.ts'
 import type { Held } from '../session-lock/hold.ts'
 
 /** What a node does when it becomes the leader, and when it no longer is. */
 export interface LeaderOptions {
   /**
-   * Told that this node leads, until the lock's signal aborts. When it rejects, the node steps down and stands again
-   * after a pause. When it resolves, the node goes on leading.
+   * Told that this node leads, until the lock's signal aborts. When it rejects, the node steps down with a warning and
+   * stands again after a pause. When it resolves, the node goes on leading.
    */
   readonly onElected: (held: Held) => unknown
-  /** Told that this node leads no longer: it was stopped, or it has lost the lock. */
+  /** Told that this node leads no longer: it was stopped, it has lost the lock, or `onElected` has rejected. What it throws is a warning. */
   readonly onLost?: (why: unknown) => unknown
   /** Ends the leadership, or the wait for it. */
   readonly signal?: AbortSignal
@@ -28,12 +30,12 @@ export async function runLeader(acquire: Acquire, name: LockKey, options: Leader
   for (let failed = 0; signal?.aborted !== true;) {
     try {
       const held = await acquire(name, { ...(signal && { signal }), ...(ttlMs !== undefined && { ttlMs }) })
-      failed = (await term(held, options)) ? 0 : failed + 1
+      failed = (await term(held, options, textOfKey(name))) ? 0 : failed + 1
     } catch (error) {
       if (isStopped(signal)) return
       if (error instanceof LockUsageError || error instanceof UnsupportedLockError) throw error
       failed += 1
-      warn(`the election of ${JSON.stringify(name)} failed: ${String(error)}`)
+      warn(`the election of ${textOfKey(name)} failed: ${inWords(error)}`)
     }
     // a node that cannot lead would otherwise be elected again and again, since it is the first to know
     if (failed > 0)
@@ -42,12 +44,14 @@ export async function runLeader(acquire: Acquire, name: LockKey, options: Leader
 }
 
 /** Leads once. Says whether it ended as it should, and not because the leader's own work failed. */
-async function term(held: Held, options: LeaderOptions): Promise<boolean> {
+async function term(held: Held, options: LeaderOptions, name: string): Promise<boolean> {
   try {
-    const why = await lead(held, options)
+    const why = await lead(held, options, name)
     const isDue = isStopped(options.signal) || held.signal.aborted
     // before the lock is given back: the next leader is to find the last one gone
-    await options.onLost?.(why)
+    await (async () => options.onLost?.(why))().catch((error: unknown) =>
+      warn(`onLost of the leader ${name} failed: ${inWords(error)}`),
+    )
     return isDue
   } finally {
     await held[Symbol.asyncDispose]()
@@ -55,14 +59,16 @@ async function term(held: Held, options: LeaderOptions): Promise<boolean> {
 }
 
 /** Resolves with the reason for which the lead has ended. */
-async function lead(held: Held, { onElected, signal }: LeaderOptions): Promise<unknown> {
+async function lead(held: Held, { onElected, signal }: LeaderOptions, name: string): Promise<unknown> {
   const over = signal === undefined ? held.signal : AbortSignal.any([signal, held.signal])
   const ended = new Promise<void>((resolve) => {
     if (over.aborted) resolve()
     else over.addEventListener('abort', () => resolve(), { once: true })
   })
   const refusal = await Promise.race([ended, refusalOf(async () => onElected(held))])
-  return refusal === undefined ? over.reason : refusal.error
+  if (refusal === undefined) return over.reason
+  warn(`onElected of the leader ${name} failed, so it steps down: ${inWords(refusal.error)}`)
+  return refusal.error
 }
 
 /** Resolves only when the work rejects. */

@@ -1,11 +1,14 @@
 import { dateMs, performance } from '../../core/clock.ts'
-import { checkPeriod, checkSignal, onlyKnown } from '../../core/check-field.ts'
+import { checkPeriod, checkSignal, checkWork, onlyKnown } from '../../core/check-field.ts'
 import { pause } from '../../core/deadline.ts'
 import { LockError, LockNotAvailableError, LockTimeoutError, LockUsageError } from '../../core/errors.ts'
+import { inWords, readable } from '../../core/in-words.ts'
 import type { LockKey } from '../../core/key.ts'
 import { warn } from '../handle.ts'
+import { textOfKey } from '../refused.ts'
 import type { LeaseOptions } from '../lease/options.ts'
 import type { Lease } from '../lease/lease.ts'
+import { tell } from '../tell.ts'
 import { nextDueOf, type NextDue, type Schedule } from './schedule.ts'
 
 /** A job that is due some time after it last was. */
@@ -24,8 +27,13 @@ export interface SingletonTerms {
   readonly ttlMs?: number
   /** Ends it; a run that is under way is waited for, and told by its own signal. */
   readonly signal?: AbortSignal
-  /** Told what a run threw, and what went wrong between runs; the next one comes in its time. @default a warning */
-  readonly onError?: (error: unknown) => void
+  /**
+   * Told what a run threw, and what went wrong between runs; the next one comes in its time. What it throws or rejects
+   * with itself is a warning.
+   *
+   * @default a warning
+   */
+  readonly onError?: (error: unknown) => unknown
 }
 
 /** One run of the job, on this node. */
@@ -54,7 +62,8 @@ export async function runSingleton(
   { name, work }: { readonly name: LockKey; readonly work: SingletonWork },
   options: SingletonOptions,
 ): Promise<void> {
-  const { when, signal, ttlMs, onError = warnOf(name) } = checkSingleton(options)
+  const { when, signal, ttlMs, onError: given = warnOf(name) } = checkSingleton(options)
+  const onError = listenerOf(name, given)
   const attempt: Attempt = (holdAtLeastMs, due) => {
     const terms = { wait: 'nowait', holdAtLeastMs, ...(ttlMs !== undefined && { ttlMs }) } as const
     return runOnce(() => takeLease(name, terms), work, { signal, onError, due })
@@ -131,7 +140,7 @@ async function runOnce(
   try {
     await work({ lease, signal: stop, ...(due && { due }) })
   } catch (error) {
-    onError(error)
+    onError(readable(error))
   } finally {
     await lease[Symbol.asyncDispose]()
   }
@@ -153,6 +162,7 @@ function checkSingleton(options: SingletonOptions): Checked {
   onlyKnown(options, ['everyMs', 'at', 'timeZone', 'days', 'ttlMs', 'signal', 'onError'])
   const { everyMs, at, timeZone, days, ...terms } = options
   checkSignal(terms.signal)
+  if (terms.onError !== undefined) checkWork(terms.onError, 'onError', '(error) => { ... }')
   if (at === undefined) {
     if (timeZone !== undefined || days !== undefined)
       throw new LockUsageError('at', 'is missing: a time of day')
@@ -167,5 +177,17 @@ function checkSingleton(options: SingletonOptions): Checked {
 }
 
 function warnOf(name: LockKey): (error: unknown) => void {
-  return (error) => warn(`a run of the singleton ${JSON.stringify(name)} failed: ${String(error)}`)
+  return (error) => warn(`a run of the singleton ${textOfKey(name)} failed: ${inWords(error)}`)
+}
+
+/** A listener that fails must not end the job on this node, nor hide what it was to be told of. */
+function listenerOf(name: LockKey, onError: (error: unknown) => unknown): (error: unknown) => void {
+  return (error) =>
+    tell(
+      () => onError(error),
+      (thrown) => {
+        warnOf(name)(error)
+        warn(`onError of the singleton ${textOfKey(name)} failed: ${inWords(thrown)}`)
+      },
+    )
 }

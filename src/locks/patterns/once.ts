@@ -1,3 +1,4 @@
+import { inWords } from '../../core/in-words.ts'
 import { checkWork } from '../../core/check-field.ts'
 import { deadlineIn, type Deadline } from '../../core/deadline.ts'
 import { LockError, LockUsageError } from '../../core/errors.ts'
@@ -118,7 +119,7 @@ function withoutLock(statement: Statement): Statement {
 function cannotBeMade(dialect: string, cause: unknown): LockUsageError {
   return new LockUsageError(
     'schema',
-    `what is done once cannot be noted (${String(cause)}), and making the table _once does not help: ` +
+    `what is done once cannot be noted (${inWords(cause)}), and making the table _once does not help: ` +
       `run what \`holdfast schema ${dialect}\` prints, with the right to do so`,
     { cause },
   )

@@ -1,11 +1,11 @@
 import { clearTimeout, setTimeout } from '../../core/clock.ts'
 import { backoffMs } from '../../core/backoff.ts'
 import { LockLostError } from '../../core/errors.ts'
+import { readable } from '../../core/in-words.ts'
 import { untilAborted } from '../abort.ts'
 import { heartbeat } from './heartbeat.ts'
 import type { Job } from './job.ts'
 import type { Queue } from './queue-definition.ts'
-import { warnOfListener } from './warn.ts'
 import type { CheckedWork, WorkReport } from './work-options.ts'
 
 /** Does one job. What it gives back does not matter. */
@@ -45,9 +45,10 @@ export async function attend<R extends object>(
     stopWatching()
     if (!own.hasEnded()) await job.complete()
     return 'done'
-  } catch (error) {
+  } catch (thrown) {
     stopWatching()
-    tell(attendance, error, job)
+    const error = readable(thrown)
+    attendance.options.onError(error, job)
     const isLost = error instanceof LockLostError && !(error instanceof JobTimeoutError)
     if (isLost && !attendance.givenUp.aborted) return 'lost'
     return giveBack(job, { attendance, hasEnded: own.hasEnded })
@@ -64,7 +65,7 @@ async function giveBack<R extends object>(
     await job.release({ delayMs: givenUp.aborted ? 0 : backoffMs(job.attempts ?? 1, options.backoff) })
   } catch (error) {
     if (error instanceof LockLostError && hasEnded()) return 'done'
-    tell(attendance, error, job)
+    options.onError(error, job)
   }
   return givenUp.aborted ? 'lost' : 'failed'
 }
@@ -121,14 +122,5 @@ function ownJob<R extends object>(
         await job.extend(visibilityMs)
       },
     },
-  }
-}
-
-/** What the listener throws is its own business, and must not end the worker. */
-function tell<R extends object>({ queue, options }: Attendance<R>, error: unknown, job: Job<R>): void {
-  try {
-    options.onError(error, job)
-  } catch (thrown) {
-    warnOfListener(queue, { thrown, error, job })
   }
 }

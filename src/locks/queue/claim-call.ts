@@ -1,3 +1,4 @@
+import { inWords } from '../../core/in-words.ts'
 import { backoffMs } from '../../core/backoff.ts'
 import { deadlineIn, pause, type Deadline } from '../../core/deadline.ts'
 import { isRetryable } from '../../core/error-kind.ts'
@@ -107,7 +108,7 @@ function misfit(
   server: Server | undefined,
 ): LockUsageError | undefined {
   if (server?.dialect.claim.misfits.includes(code) !== true) return undefined
-  const words = original instanceof Error ? original.message.split('\n', 1)[0] : String(original)
+  const words = original instanceof Error ? original.message.split('\n', 1)[0] : inWords(original)
   return new LockUsageError(
     'queue',
     `the table ${textOfTable(queue.shape.table)} must have the columns ${columnsOf(queue).join(', ')}; the server says: ${words}`,

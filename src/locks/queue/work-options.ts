@@ -11,7 +11,7 @@ import {
 import { LockUsageError } from '../../core/errors.ts'
 import type { Job } from './job.ts'
 import type { Queue } from './queue-definition.ts'
-import { warnOf } from './warn.ts'
+import { listenerOf, warnOf } from './warn.ts'
 
 /** How a worker works. */
 export interface WorkOptions<R extends object> {
@@ -37,11 +37,11 @@ export interface WorkOptions<R extends object> {
   /** How long a job that failed is left alone. @default one second at first, a minute at most */
   readonly backoff?: BackoffOptions
   /**
-   * Told what a handler threw, and what kept the worker from claiming.
+   * Told what a handler threw, and what kept the worker from claiming. What it throws or rejects with itself is a warning.
    *
    * @default a warning of the process, with the job's id, its table, the attempt and the stack
    */
-  readonly onError?: (error: unknown, job?: Job<R>) => void
+  readonly onError?: (error: unknown, job?: Job<R>) => unknown
 }
 
 /** What a worker has done until it was stopped. */
@@ -56,8 +56,10 @@ export interface WorkReport {
 
 /** Everything that was left out is filled in. */
 export type CheckedWork<R extends object> = Required<
-  Omit<WorkOptions<R>, 'signal' | 'worker' | 'timeoutMs' | 'visibilityMs'>
+  Omit<WorkOptions<R>, 'signal' | 'worker' | 'timeoutMs' | 'visibilityMs' | 'onError'>
 > & {
+  /** Never throws. */
+  readonly onError: (error: unknown, job?: Job<R>) => void
   readonly signal: AbortSignal | undefined
   readonly worker: string | undefined
   readonly timeoutMs: number | undefined
@@ -93,6 +95,6 @@ export function checkWorkOptions<R extends object>(options: WorkOptions<R>, queu
     timeoutMs: timeoutMs === undefined ? undefined : checkDuration('timeoutMs', timeoutMs),
     shutdownMs: checkDuration('shutdownMs', options.shutdownMs ?? 30_000),
     backoff: { baseMs: 1000, capMs: 60_000, ...backoff },
-    onError,
+    onError: listenerOf(queue, onError),
   }
 }

@@ -1,3 +1,4 @@
+import { inWords } from '../../core/in-words.ts'
 import { delay } from '../../core/clock.ts'
 import { setMaxListeners } from 'node:events'
 
@@ -167,7 +168,7 @@ async function listen<Tx>(
     return await untilAborted(listening, stopped, leave)
   } catch (error) {
     if (stopped.aborted) return undefined
-    process.emitWarning(`new jobs are not heard of, only looked for: ${String(error)}`, 'HoldfastWarning')
+    process.emitWarning(`new jobs are not heard of, only looked for: ${inWords(error)}`, 'HoldfastWarning')
     return undefined
   }
 }

@@ -1,3 +1,4 @@
+import { asError } from '../../core/in-words.ts'
 import { LockLostError } from '../../core/errors.ts'
 import type { LockKey } from '../../core/key.ts'
 import type { Receipt } from '../../core/receipt.ts'
@@ -70,7 +71,7 @@ async function release({ name }: Ask, hold: Hold, { holder, plan }: Grant): Prom
   try {
     if (!(await giveBack(holder, plan))) throw new Error('the server does not know of it')
   } catch (error) {
-    holder.fail(error instanceof Error ? error : new Error(String(error)))
+    holder.fail(asError(error))
     hold.signal.throwIfAborted()
     throw error
   }

@@ -1,3 +1,4 @@
+import { asError } from '../../core/in-words.ts'
 import { inDueTime } from '../handle.ts'
 import type { Line } from './holder-line.ts'
 
@@ -17,7 +18,7 @@ export function startHeartbeat(line: Line, everyMs: number, fail: (why: Error) =
       // an administrator may have cancelled the statement and not the connection: then the second one is answered
       await line.run(cheapest).catch(() => line.run(cheapest))
     } catch (error) {
-      fail(error instanceof Error ? error : new Error(String(error)))
+      fail(asError(error))
     } finally {
       stop()
     }

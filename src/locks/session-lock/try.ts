@@ -1,3 +1,4 @@
+import { asError } from '../../core/in-words.ts'
 import { backoffMs } from '../../core/backoff.ts'
 import { pause } from '../../core/deadline.ts'
 import { NoAnswerError, within } from '../limit.ts'
@@ -59,6 +60,6 @@ export async function settle(ask: Ask, { holder, plan, taking }: Attempt): Promi
     if (isGranted !== false) await giveBack(holder, plan)
     holder.drop(ask.name)
   } catch (error) {
-    holder.fail(error instanceof Error ? error : new Error(String(error)))
+    holder.fail(asError(error))
   }
 }

@@ -1,3 +1,4 @@
+import { asError } from '../../core/in-words.ts'
 import { backoffMs } from '../../core/backoff.ts'
 import { deadlineIn, pause } from '../../core/deadline.ts'
 import { LockTimeoutError } from '../../core/errors.ts'
@@ -148,7 +149,7 @@ async function waitOn(ground: Ground, ask: Ask, holder: Holder): Promise<Grant> 
 }
 
 async function takeWaiting({ signal }: Ask, holder: Holder, plan: Plan): Promise<boolean> {
-  const doubt = (why: unknown): void => holder.fail(why instanceof Error ? why : new Error(String(why)))
+  const doubt = (why: unknown): void => holder.fail(asError(why))
   return withSetting(holder, plan.setting, { doubt, signal, work: () => take(holder, plan) })
 }
 

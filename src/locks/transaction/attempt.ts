@@ -1,3 +1,4 @@
+import { readable } from '../../core/in-words.ts'
 import { deadlineIn, type Deadline } from '../../core/deadline.ts'
 import { UnsupportedLockError } from '../../core/errors.ts'
 import type { Row } from '../../core/statement.ts'
@@ -98,7 +99,7 @@ async function fromBeginToCommit<Tx, T>(
     const loss = lossOf(open)
     if (loss !== undefined) throw loss
   } catch (error) {
-    throw await rolledBack(open, open.isAtWork ? failureOfWork(open, error) : error)
+    throw await rolledBack(open, open.isAtWork ? failureOfWork(open, readable(error)) : error)
   } finally {
     leave(open, job.scope)
   }
