@@ -64,6 +64,8 @@ export interface OpenTransaction<Tx> extends Server {
   isAtWork: boolean
   /** Called when the work has ended, before the transaction does. Undefined from then on. */
   onLeave: (() => void)[] | undefined
+  /** Whether COMMIT has stored it, as far as is known. */
+  isStored: boolean
   /** What gives back the locks that outlive the transaction, sent once it has ended: in the opposite order. */
   readonly atEnd: Statement[]
 }

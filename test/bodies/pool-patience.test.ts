@@ -22,7 +22,7 @@ describeClients((scene) => {
         onError: (error) => void failures.push(error),
       })
       setImmediate(() => stop.abort())
-      expect(await working).toEqual({ done: 0, failed: 0, lost: 0 })
+      expect(await working).toEqual({ done: 0, failed: 0, lost: 0, released: 0 })
     })
     expect(failures).toEqual([])
   })

@@ -86,7 +86,7 @@ describe('16 workers in one process', () => {
       )
       await checkAllDone(stage)
       expect(failures).toEqual([])
-      expect(report).toEqual({ done: 300, failed: 0, lost: 0 })
+      expect(report).toEqual({ done: 300, failed: 0, lost: 0, released: 0 })
     })
   })
 })

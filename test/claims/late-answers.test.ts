@@ -28,7 +28,7 @@ describeQueues((stage) => {
       concurrency: 2,
       signal: stop.signal,
     })
-    expect(report).toEqual({ done: 0, failed: 0, lost: 0 })
+    expect(report).toEqual({ done: 0, failed: 0, lost: 0, released: 0 })
     expect(seen).toEqual([])
     const free = { state: 'ready', claim_token: null, claimed_until: null, claimed_by: null }
     const rows = [
@@ -55,6 +55,6 @@ describeQueues((stage) => {
       },
       { signal: stop.signal, onError: () => {} },
     )
-    expect(report).toEqual({ done: 0, failed: 0, lost: 1 })
+    expect(report).toEqual({ done: 0, failed: 0, lost: 1, released: 0 })
   })
 })

@@ -52,7 +52,7 @@ describe('a worker that has nothing to do', () => {
         await announce(patient)
         await until(() => done.length === 1, 'a job that is done')
         stop.abort()
-        expect(await working).toEqual({ done: 1, failed: 0, lost: 0 })
+        expect(await working).toEqual({ done: 1, failed: 0, lost: 0, released: 0 })
       })
     },
     { only: ['sqlite', 'duckdb', 'mysql', 'mariadb'] },
@@ -106,7 +106,7 @@ describe('a worker that has nothing to do', () => {
         await announce(jobs)
         await until(() => done.length === 1, 'a job that is done')
         stop.abort()
-        expect(await working).toEqual({ done: 1, failed: 0, lost: 0 })
+        expect(await working).toEqual({ done: 1, failed: 0, lost: 0, released: 0 })
         await close()
       })
     },

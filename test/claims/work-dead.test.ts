@@ -30,7 +30,7 @@ function specs(stage: QueueStage): void {
     )
     await until(async () => (await state()) === 'dead', 'a dead job')
     stop.abort()
-    expect(await working).toEqual({ done: 0, failed: 3, lost: 0 })
+    expect(await working).toEqual({ done: 0, failed: 3, lost: 0, released: 0 })
     expect(errors).toEqual([1, 2, 3].map((n) => [`Error: attempt ${n} failed`, 1]))
   })
 }

@@ -31,7 +31,7 @@ function specs(stage: QueueStage): void {
     )
     await until(async () => (await state()) === 'done' && late.length === 1, 'the job done, and the one told')
     stop.abort()
-    expect(await working).toEqual({ done: 1, failed: 0, lost: 1 })
+    expect(await working).toEqual({ done: 1, failed: 0, lost: 1, released: 0 })
     expect(late[0]).toBeInstanceOf(LockLostError)
   })
 }

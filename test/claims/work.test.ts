@@ -31,7 +31,7 @@ function specs(stage: QueueStage): void {
       { signal: stop.signal, ...quiet },
     )
     expect(seen).toEqual([3, 6, 2, 5, 1, 4, 7])
-    expect(report).toEqual({ done: 7, failed: 0, lost: 0 })
+    expect(report).toEqual({ done: 7, failed: 0, lost: 0, released: 0 })
     expect(await states()).toBe('done done done done done done done')
   })
 
@@ -56,7 +56,7 @@ function specs(stage: QueueStage): void {
     await stage.table.add([{ id: 9 }])
     await until(async () => (await states()).endsWith('done') && underWay === 0, 'the late one too')
     stop.abort()
-    expect(await working).toEqual({ done: 5, failed: 0, lost: 0 })
+    expect(await working).toEqual({ done: 5, failed: 0, lost: 0, released: 0 })
     expect(most).toBe(3)
   })
 
@@ -77,7 +77,7 @@ function specs(stage: QueueStage): void {
     open()
     await until(async () => (await states()) === 'done', 'a job that is done')
     stop.abort()
-    expect(await working).toEqual({ done: 1, failed: 0, lost: 0 })
+    expect(await working).toEqual({ done: 1, failed: 0, lost: 0, released: 0 })
   })
 
   test('tells a handler that its job has gone to another, and refuses what it does too late', async () => {
@@ -100,7 +100,7 @@ function specs(stage: QueueStage): void {
     await stage.table.set('claimed_until', 9_999_999_999_999)
     await until(() => late !== undefined, 'the handler to be told')
     expect(late).toBeInstanceOf(LockLostError)
-    expect(await working).toEqual({ done: 0, failed: 0, lost: 1 })
+    expect(await working).toEqual({ done: 0, failed: 0, lost: 1, released: 0 })
     expect((await stage.table.all())[0]).toMatchObject({ state: 'ready', claim_token: 'another' })
   })
 
@@ -122,7 +122,7 @@ function specs(stage: QueueStage): void {
     expect(hung?.signal?.aborted).toBe(true)
     expect(await caught(hung?.complete() ?? Promise.resolve())).toBeInstanceOf(LockLostError)
     stop.abort()
-    expect(await working).toEqual({ done: 1, failed: 1, lost: 0 })
+    expect(await working).toEqual({ done: 1, failed: 1, lost: 0, released: 0 })
     const row = (await stage.table.all()).find(({ id }) => id === Number(hung?.id))
     expect(row, 'it can be claimed again later').toMatchObject({ state: 'ready', claim_token: null })
     expect(row?.claimed_until).toBeGreaterThan(Date.now())
@@ -182,7 +182,7 @@ function specs(stage: QueueStage): void {
     await until(() => warnings.includes(warned), 'a warning', 10_000).finally(() =>
       process.off('warning', hear),
     )
-    expect(report).toMatchObject({ done: 0, failed: 4, lost: 0 })
+    expect(report).toMatchObject({ done: 0, failed: 4, lost: 0, released: 0 })
     expect((await stage.table.all()).map((row) => row.claim_token)).toEqual([null, null, null, null])
   })
 
@@ -203,7 +203,7 @@ function specs(stage: QueueStage): void {
     await until(() => started === 2, 'two jobs under way')
     stop.abort()
     open()
-    expect(await working).toEqual({ done: 1, failed: 0, lost: 1 })
+    expect(await working).toEqual({ done: 1, failed: 0, lost: 1, released: 0 })
     expect(await states()).toBe('ready ready done')
     const rows = await stage.table.all()
     expect(rows.map(({ claim_token }) => claim_token)).toEqual([null, null, null])
@@ -223,8 +223,37 @@ function specs(stage: QueueStage): void {
     )
     await until(() => handled.size === 2, 'both')
     stop.abort()
-    expect(await working).toEqual({ done: 2, failed: 0, lost: 0 })
+    expect(await working).toEqual({ done: 1, failed: 0, lost: 0, released: 1 })
     expect(await states()).toBe('ready done')
+  })
+
+  test('believes no end in a transaction that was rolled back, and gives the job back', async () => {
+    await add(3)
+    const { claims, transaction } = stage.shop
+    const stop = new AbortController()
+    const errors: string[] = []
+    let handled = 0
+    const working = claims.work(
+      jobs,
+      async (job) => {
+        const end = transaction(async (tx) => {
+          await (Number(job.id) === 3 ? job.release({ tx, delayMs: 60_000 }) : job.complete({ tx }))
+          if (Number(job.id) === 2) throw new Error('no money')
+        })
+        await end.catch(() => {})
+        if ((handled += 1) === 3) stop.abort()
+      },
+      {
+        signal: stop.signal,
+        backoff: { baseMs: 60_000, random: () => 0.99 },
+        onError: (error) => errors.push(String(error)),
+      },
+    )
+    expect(await working).toEqual({ done: 1, failed: 1, lost: 0, released: 1 })
+    expect(errors).toEqual([expect.stringContaining('was rolled back')])
+    const rows = await stage.table.all()
+    expect(rows.map(({ state }) => state)).toEqual(['done', 'ready', 'ready'])
+    expect(rows.map(({ claim_token }) => claim_token)).toEqual([null, null, null])
   })
 
   test('ends with an error when the table is not as described, and says what is wrong with its options', async () => {

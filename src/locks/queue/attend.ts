@@ -3,6 +3,7 @@ import { backoffMs } from '../../core/backoff.ts'
 import { LockLostError } from '../../core/errors.ts'
 import { readable } from '../../core/in-words.ts'
 import { untilAborted } from '../abort.ts'
+import type { OpenTransaction } from '../port.ts'
 import { heartbeat } from './heartbeat.ts'
 import type { Job } from './job.ts'
 import type { Queue } from './queue-definition.ts'
@@ -15,6 +16,8 @@ export interface Attendance<R extends object> {
   readonly queue: Queue<R>
   readonly handler: Handler<R>
   readonly options: CheckedWork<R>
+  /** The open transaction of a `tx`. */
+  readonly find: (tx: unknown) => Ended
   readonly sentAt: number
   /** Aborts when the worker was stopped and its patience is over. */
   readonly givenUp: AbortSignal
@@ -34,37 +37,52 @@ export async function attend<R extends object>(
 ): Promise<keyof WorkReport> {
   const { handler } = attendance
   const lost = new AbortController()
-  const own = ownJob(job, lost.signal)
+  const own = ownJob(job, attendance, lost.signal)
   const stopWatching = watch(job, attendance, (why) => {
     // the beat of a job that its handler has just ended finds it gone
-    if (!own.hasEnded()) lost.abort(why)
+    if (own.end() === undefined) lost.abort(why)
   })
   try {
     const handled = (async () => handler(own.job))()
     await untilAborted(handled, lost.signal, () => {})
     stopWatching()
-    if (!own.hasEnded()) await job.complete()
-    return 'done'
+    const end = own.end()
+    if (end === undefined) await job.complete()
+    else if (isUndone(end)) return await giveBack(job, { attendance, end, isUndone: true })
+    return end?.as ?? 'done'
   } catch (thrown) {
     stopWatching()
     const error = readable(thrown)
     attendance.options.onError(error, job)
     const isLost = error instanceof LockLostError && !(error instanceof JobTimeoutError)
     if (isLost && !attendance.givenUp.aborted) return 'lost'
-    return giveBack(job, { attendance, hasEnded: own.hasEnded })
+    return giveBack(job, { attendance, end: own.end(), isUndone: false })
   }
+}
+
+interface GivenBack<R extends object> {
+  readonly attendance: Attendance<R>
+  /** How the handler has ended the job itself. */
+  readonly end: OwnEnd | undefined
+  /** Whether the transaction in which it did so is known to be rolled back, or may be. */
+  readonly isUndone: boolean
 }
 
 /** What the handler ended in a transaction may be undone by now, so only the database can tell whether it has ended. */
 async function giveBack<R extends object>(
   job: Job<R>,
-  { attendance, hasEnded }: { readonly attendance: Attendance<R>; readonly hasEnded: () => boolean },
+  { attendance, end, isUndone: isRolledBack }: GivenBack<R>,
 ): Promise<keyof WorkReport> {
   const { options, givenUp } = attendance
   try {
     await job.release({ delayMs: givenUp.aborted ? 0 : backoffMs(job.attempts ?? 1, options.backoff) })
+    if (isRolledBack)
+      options.onError(
+        new Error('the transaction that was to end the job was rolled back: it is given back'),
+        job,
+      )
   } catch (error) {
-    if (error instanceof LockLostError && hasEnded()) return 'done'
+    if (error instanceof LockLostError && end !== undefined) return end.as
     options.onError(error, job)
   }
   return givenUp.aborted ? 'lost' : 'failed'
@@ -99,24 +117,40 @@ function watch<R extends object>(
   }
 }
 
+/** How a handler has ended its job itself. */
+interface OwnEnd {
+  readonly as: 'done' | 'released'
+  /** The transaction of which that is a part. */
+  readonly open: Ended | undefined
+}
+
+type Ended = Pick<OpenTransaction<unknown>, 'onLeave' | 'isStored'>
+
+/** One that is open still may be stored yet. */
+function isUndone({ open }: OwnEnd): boolean {
+  return open !== undefined && open.onLeave === undefined && !open.isStored
+}
+
 /** The job as the handler sees it: it can end the job itself, but not once it is lost. */
 function ownJob<R extends object>(
   job: Job<R>,
+  { find }: Attendance<R>,
   signal: AbortSignal,
-): { readonly job: Job<R> & { readonly signal: AbortSignal }; readonly hasEnded: () => boolean } {
-  let isEnded = false
-  const end = async (work: () => Promise<void>): Promise<void> => {
+): { readonly job: Job<R> & { readonly signal: AbortSignal }; readonly end: () => OwnEnd | undefined } {
+  let ended: OwnEnd | undefined
+  const end = async (as: OwnEnd['as'], tx: unknown, work: () => Promise<void>): Promise<void> => {
     signal.throwIfAborted()
+    const open = tx === undefined ? undefined : find(tx)
     await work()
-    isEnded = true
+    ended = { as, open }
   }
   return {
-    hasEnded: () => isEnded,
+    end: () => ended,
     job: {
       ...job,
       signal,
-      complete: (options) => end(() => job.complete(options)),
-      release: (options) => end(() => job.release(options)),
+      complete: (options) => end('done', options?.tx, () => job.complete(options)),
+      release: (options) => end('released', options?.tx, () => job.release(options)),
       extend: async (visibilityMs) => {
         signal.throwIfAborted()
         await job.extend(visibilityMs)

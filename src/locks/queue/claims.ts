@@ -77,7 +77,7 @@ export interface Claims<Tx> {
    * })
    * const stop = new AbortController()
    * const report = await locks.work(jobs, async () => stop.abort(), { signal: stop.signal })
-   * report // => { done: 1, failed: 0, lost: 0 }
+   * report // => { done: 1, failed: 0, lost: 0, released: 0 }
    */
   readonly work: <R extends object>(
     queue: Queue<R>,

@@ -48,10 +48,12 @@ export interface WorkOptions<R extends object> {
 export interface WorkReport {
   /** Jobs that were completed. */
   readonly done: number
-  /** Jobs that were given back because their handler failed. */
+  /** Jobs that were given back because their handler failed, or ended them in a transaction that was rolled back. */
   readonly failed: number
   /** Jobs that were no longer this worker's before they ended. */
   readonly lost: number
+  /** Jobs that their handler gave back itself. */
+  readonly released: number
 }
 
 /** Everything that was left out is filled in. */

@@ -6,8 +6,9 @@ import { checkWork } from '../../core/check-field.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import { untilAborted } from '../abort.ts'
 import { NoConnectionError } from '../open-session.ts'
+import type { OpenTransaction } from '../port.ts'
 import { joinWorkers } from './announce.ts'
-import { attend, type Handler } from './attend.ts'
+import { attend, type Attendance, type Handler } from './attend.ts'
 import { callQueue, type ClaimVisit } from './claim-call.ts'
 import { claim, reclaim, unclaim, type ClaimPort, type Taken } from './claim.ts'
 import { createIdle } from './idle.ts'
@@ -33,7 +34,8 @@ export async function work<Tx, R extends object>(claims: ClaimPort<Tx>, task: Ta
   checkWork(handler, 'handler', 'async (job) => { ... }')
   const options = checkWorkOptions(task.options, queue)
   const idle = createIdle(options.idleMs)
-  const crew = createCrew(options, { queue, handler, onFree: idle.wake })
+  const find = (tx: unknown): OpenTransaction<Tx> => claims.find(tx as Tx)
+  const crew = createCrew(options, { queue, handler, find, onFree: idle.wake })
   const stopped = options.signal ?? new AbortController().signal
   stopped.addEventListener('abort', idle.wake, { once: true })
   const others = new AbortController()
@@ -70,26 +72,24 @@ interface Crew<R extends object> {
   readonly finish: () => Promise<WorkReport>
 }
 
-interface CrewTerms<R extends object> {
-  readonly queue: Queue<R>
-  readonly handler: Handler<R>
+interface CrewTerms<R extends object> extends Pick<Attendance<R>, 'queue' | 'handler' | 'find'> {
   readonly onFree: () => void
 }
 
 /** The jobs that are under way. */
 function createCrew<R extends object>(
   options: CheckedWork<R>,
-  { queue, handler, onFree }: CrewTerms<R>,
+  { queue, handler, find, onFree }: CrewTerms<R>,
 ): Crew<R> {
   const running = new Set<Promise<void>>()
-  const report = { done: 0, failed: 0, lost: 0 }
+  const report = { done: 0, failed: 0, lost: 0, released: 0 }
   const patience = new AbortController()
   setMaxListeners(0, patience.signal) // one for each job
   return {
     free: () => options.concurrency - running.size,
     start: ({ jobs, sentAt }) => {
       for (const job of jobs) {
-        const attendance = { queue, handler, options, sentAt, givenUp: patience.signal }
+        const attendance = { queue, handler, options, find, sentAt, givenUp: patience.signal }
         const attended = attend(job, attendance).then((end) => {
           report[end] += 1
           running.delete(attended)

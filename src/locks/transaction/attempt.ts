@@ -109,6 +109,7 @@ async function fromBeginToCommit<Tx, T>(
   } catch (error) {
     await settleCommit(error, open, commitDoubt(open, job, head[0]))
   }
+  open.isStored = true
   return result
 }
 

@@ -39,6 +39,7 @@ export function openTransaction<Tx>(
     doom: undefined,
     isAtWork: false,
     onLeave: [],
+    isStored: false,
     atEnd: [],
   }
 }
