@@ -67,10 +67,10 @@ export function sqlClaims({ syntax, changePicked, counted }: ClaimTraits): Share
       const statement = text.statement(`SELECT ${text.sums()} FROM ${text.from} WHERE ${text.matching()}`)
       return { statement, read: readCounts }
     },
-    tallyDead: (queue, set) => {
+    tallyDead: (queue, looks) => {
       const text = textOf(queue)
       return {
-        statement: text.statement(`SELECT COUNT(*) AS n FROM ${text.from} WHERE ${text.having(set)}`),
+        statement: text.statement(`SELECT COUNT(*) AS n FROM ${text.from} WHERE ${text.meeting(looks)}`),
         read: countIn,
       }
     },

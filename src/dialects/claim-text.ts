@@ -47,8 +47,8 @@ export interface ClaimText {
   readonly exhausted: () => string
   /** Rows of the queue, whatever became of them. */
   readonly matching: () => string
-  /** Rows that have these values. */
-  readonly having: (values: Changes) => string
+  /** Rows that meet these conditions, at least one. */
+  readonly meeting: (conditions: readonly QueueCondition[]) => string
   /** How many rows can be claimed, are delayed, are claimed, and were claimed too often. */
   readonly sums: () => string
   /** The rows of one claim: found the way they were picked, so that the token needs no index. */
@@ -96,7 +96,7 @@ export function claimText(syntax: ClaimSyntax, queue: QueueTable): ClaimText {
     claimable: () => [...matches(), isOver, ...limited('<')].join(' AND '),
     expired: () => [...matches(), `${at(queue.token)} IS NOT NULL`, `${until} <= ${nowMs}`].join(' AND '),
     matching: () => ['1 = 1', ...matches()].join(' AND '),
-    having: (values) => havingText(values, at, value),
+    meeting: (conditions) => conditions.map((one) => conditionText(one, at, value)).join(' AND '),
     sums: () => sumsOf({ syntax, until, token: at(queue.token), isOver, limited }),
     exhausted: () => [...matches(), isOver, ...limited('>=')].join(' AND '),
     order: (under) => orderText(queue, under === undefined ? at : (column) => `${under}.${quote(column)}`),
@@ -108,15 +108,6 @@ export function claimText(syntax: ClaimSyntax, queue: QueueTable): ClaimText {
       syntax.exactId === undefined ? '' : `, ${syntax.exactId(id)} AS ${quote(exactIdColumn)}`,
     statement: (sql) => ({ sql, params }),
   }
-}
-
-function havingText(
-  values: Changes,
-  at: (column: string) => string,
-  value: (value: Value) => string,
-): string {
-  const conditions = Object.entries(values).map(([column, one]) => ({ column, values: [one] }))
-  return conditions.map((condition) => conditionText(condition, at, value)).join(' AND ')
 }
 
 interface Counting {

@@ -133,8 +133,8 @@ export interface ClaimStatements {
   readonly bury: (queue: QueueTable, burial: Burial, version: Version) => Counted
   /** Counts the rows that `where` matches: free, free later, had by somebody, and free but claimed too often. */
   readonly tally: (queue: QueueTable) => Tally<JobCounts>
-  /** Counts the rows that look as those do that were claimed too often. */
-  readonly tallyDead: (queue: QueueTable, set: Changes) => Tally<number>
+  /** Counts the rows that meet these conditions: those that were claimed too often, and put aside. */
+  readonly tallyDead: (queue: QueueTable, looks: readonly QueueCondition[]) => Tally<number>
   /**
    * An id as it is sent back, from the text in {@link exactIdColumn}. Absent where no such column is asked for.
    */

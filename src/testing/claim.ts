@@ -21,7 +21,7 @@ export function queueTopic({ table }: Pick<QueueTable, 'table'>): string {
   return `queue ${nameOf(table)}`
 }
 
-function matches({ where }: QueueTable): readonly Condition[] {
+function matches({ where }: Pick<QueueTable, 'where'>): readonly Condition[] {
   return where.map(({ column, values }) => ({ column, is: values }))
 }
 
@@ -138,10 +138,10 @@ export const claim: ClaimStatements = {
     statement: command({ do: 'find', table: nameOf(queue.table), where: matches(queue) }),
     read: (rows) => countsOf(queue, rows),
   }),
-  tallyDead: (queue, set) => {
-    const where = Object.entries(set).map(([column, value]) => ({ column, is: [value] }))
-    return { statement: command({ do: 'find', table: nameOf(queue.table), where }), read: countRows }
-  },
+  tallyDead: (queue, looks) => ({
+    statement: command({ do: 'find', table: nameOf(queue.table), where: matches({ where: looks }) }),
+    read: countRows,
+  }),
   // a column that a row does not have is an empty one
   misfits: [],
   topic: queueTopic,

@@ -51,7 +51,7 @@ describe('work that calls a service which takes the order and then hangs up', ()
       const before = await stage.seen()
       const work = locks.transaction(async (tx) => {
         await increment(tx)
-        throw cause // oxlint-disable-line no-throw-literal
+        throw cause as Error
       })
       expect(((await caught(work)) as Error).cause === cause).toBe(true)
       expect(await stage.seen()).toBe(before)

@@ -3,6 +3,7 @@ import type { Version } from '../../src/core/version.ts'
 import type { ClaimStatements, EndPlan, TakeStep } from '../../src/dialects/claim.ts'
 import type { BuiltinDialect } from '../../src/dialects/dialect.ts'
 import type { ClaimIndex } from '../../src/dialects/tools.ts'
+import { looksOfDead } from '../../src/locks/queue/dead-looks.ts'
 import type { Queue } from '../../src/locks/queue/queue-definition.ts'
 import { queue } from '../../src/locks/queue/queue.ts'
 
@@ -86,7 +87,10 @@ function casesOf({ claim, claimIndex, version }: Server, { shape, done, dead }: 
     ...shown('extend', claim.extend(shape, held, 30_000).statements),
     ...shown('give back', claim.giveBack(shape, 1000, version).statements),
     ...shown('put aside', dead ? claim.bury(shape, { set: dead, limit: 1000 }, version).statements : []),
-    ...shown('count', [claim.tally(shape).statement, dead && claim.tallyDead(shape, dead).statement]),
+    ...shown('count', [
+      claim.tally(shape).statement,
+      dead && claim.tallyDead(shape, looksOfDead({ shape, done }, dead)).statement,
+    ]),
     ...shown('index', claimIndex.index(shape, version)),
     ...shown('is it used', [...(claimIndex.scan?.head ?? []), claimIndex.scan?.ask(shape)]),
     ...shown('announce', [claim.announce?.(shape)]),

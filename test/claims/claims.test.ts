@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { LockLostError, LockUsageError } from '../../src/core/errors.ts'
+import type { Queue } from '../../src/locks/queue/queue-definition.ts'
 import { queue } from '../../src/locks/queue/queue.ts'
 import type { Job } from '../../src/locks/queue/job.ts'
 import { caught } from '../entries/stage.ts'
@@ -183,6 +184,20 @@ function specs(stage: QueueStage): void {
     expect(await claims.stats(jobs)).toEqual({ ready: 3, delayed: 0, claimed: 0, dead: 2 })
   })
 
+  test('two queues of one table do not count the dead jobs of each other', async () => {
+    const of = (title: string): Queue =>
+      queue({
+        ...jobsAgain,
+        where: { title, state: 'ready' },
+        done: 'delete',
+        dead: { afterAttempts: 3, set: { state: 'dead' } },
+      })
+    await stage.table.add([1, 2, 3].map((id) => ({ id, title: id === 1 ? 'a' : 'b', attempts: 3 })))
+    expect(await stage.shop.claims.reclaim(of('b'))).toEqual({ freed: 0, dead: 2 })
+    expect(await stage.shop.claims.stats(of('b'))).toMatchObject({ dead: 2 })
+    expect(await stage.shop.claims.stats(of('a'))).toMatchObject({ dead: 1 })
+  })
+
   test('the claims of a job are counted that comes without a number of them', async () => {
     await add(1)
     await stage.table.set('attempts', null)
@@ -282,9 +297,30 @@ function specs(stage: QueueStage): void {
     )
     expect((error as Error).cause, "the driver's own error").toBeInstanceOf(Error)
     expect(String(await caught(stage.shop.claims.claim(missing)))).toMatch(/no_such_table must have/)
+    if (stage.name === 'postgres') {
+      const noted = { state: 'done', note: '{}' }
+      await stage.table.run({ sql: 'ALTER TABLE job ADD COLUMN note JSON', params: [] })
+      const odd = queue({
+        ...jobsAgain,
+        done: { set: { state: 'done' } },
+        dead: { afterAttempts: 3, set: noted },
+      })
+      const refused = await caught(stage.shop.claims.stats(odd))
+      await stage.table.run({ sql: 'ALTER TABLE job DROP COLUMN note', params: [] })
+      expect(refused).toBeInstanceOf(LockUsageError)
+      expect(String(refused)).toContain('of types that fit; the server says: operator does not exist: json')
+    }
     expect(await stage.shop.claims.claim(jobs), 'the connection is as good as before').toEqual([])
   })
 }
+
+const jobsAgain = {
+  table: 'job',
+  id: 'id',
+  orderBy: 'id',
+  where: { state: 'ready' },
+  claim: { token: 'claim_token', until: 'claimed_until', attempts: 'attempts' },
+} as const
 
 const wrongTable = {
   id: 'id',

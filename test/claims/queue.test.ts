@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 
 import { LockUsageError } from '../../src/core/errors.ts'
+import type { Changes } from '../../src/dialects/claim.ts'
+import { looksOfDead } from '../../src/locks/queue/dead-looks.ts'
 import type { Queue, QueueDefinition } from '../../src/locks/queue/queue-definition.ts'
 import { columnsOf, queue } from '../../src/locks/queue/queue.ts'
 
@@ -51,6 +53,20 @@ const mistakes: readonly (readonly [string, unknown, string])[] = [
     'claim.attempts',
   ],
   ['dead jobs that stay jobs', { ...good, dead: { afterAttempts: 3, set: { note: 'x' } } }, 'dead.set'],
+  [
+    'dead jobs that look like those that are done',
+    { ...good, dead: { afterAttempts: 3, set: { state: 'done' } } },
+    'dead.set',
+  ],
+  [
+    'dead jobs that look so but for a column that stays',
+    {
+      ...good,
+      where: { state: 'ready', kind: 'a' },
+      dead: { afterAttempts: 3, set: { state: 'done', kind: 'a' } },
+    },
+    'dead.set',
+  ],
   ['no time', { ...good, visibilityMs: 0 }, 'visibilityMs'],
 ]
 
@@ -79,6 +95,27 @@ describe('a queue', () => {
   test('knows every column that it needs, once', () => {
     const made: Queue = queue(good)
     expect(columnsOf(made)).toEqual(['id', 'priority', 'state', 'claim_token', 'claimed_until', 'attempts'])
+  })
+
+  test('knows its dead letters by the columns of its condition, and by others only where it must', () => {
+    const looks = (change: Partial<QueueDefinition>, set: Changes): unknown => {
+      const made = queue({ ...good, ...change, dead: { afterAttempts: 3, set } })
+      return looksOfDead(made, set).map(({ column, values }) => [column, ...values])
+    }
+    const dead = { state: 'dead', note: 'too often' }
+    expect(looks({}, dead)).toEqual([['state', 'dead']])
+    expect(looks({ where: { tenant: 'a', state: ['ready', 'new'] } }, dead)).toEqual([
+      ['tenant', 'a'],
+      ['state', 'dead'],
+    ])
+    expect(looks({ done: { set: { state: 'dead', note: 'fine' } } }, { ...dead, by: 'x' })).toEqual([
+      ['state', 'dead'],
+      ['note', 'too often'],
+    ])
+    expect(looks({ done: { set: { state: 'dead' } } }, dead)).toEqual([
+      ['state', 'dead'],
+      ['note', 'too often'],
+    ])
   })
 
   test('may delete what is done, and then needs no condition', () => {

@@ -71,7 +71,7 @@ describe('values', () => {
       ...claim.release(shape, held, 4321).statements,
       ...claim.unclaim(shape, held).statements,
       claim.tally(shape).statement,
-      claim.tallyDead(shape, { [`where${hostile}`]: 'over' }).statement,
+      claim.tallyDead(shape, [{ column: `where${hostile}`, values: ['over'] }]).statement,
     ]
     const texts = statements.filter(isSql).map(({ sql }) => sql)
     expect(texts.length > 0).toBe(dialect.name !== 'mongodb')

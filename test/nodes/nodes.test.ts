@@ -107,7 +107,7 @@ function specs(context: EngineContext, subject: Subject<unknown>): void {
         onError: (error) => {
           errors.push(error)
           if (runs === 1) throw new Error('no log')
-          return Promise.reject(wordless)
+          return Promise.reject(new Error('no log either'))
         },
       },
     )

@@ -19,7 +19,7 @@ const now = { $toLong: '$$NOW' }
 
 export type Document = Readonly<Record<string, unknown>>
 
-export function matches({ where }: QueueTable): Document {
+export function matches({ where }: Pick<QueueTable, 'where'>): Document {
   return Object.fromEntries(
     where.map(({ column, values }) => [
       fieldName(column),
@@ -128,13 +128,10 @@ export const claim: ClaimStatements = {
     }
     return { statement: counting(queue, matches(queue), { $group: group }), read: readCounts }
   },
-  tallyDead: (queue, set) => {
-    const looks = Object.entries(set).map(([field, value]) => [fieldName(field), { $eq: value }])
-    return {
-      statement: counting(queue, Object.fromEntries(looks) as Document, { $count: 'n' }),
-      read: countIn,
-    }
-  },
+  tallyDead: (queue, looks) => ({
+    statement: counting(queue, matches({ where: looks }), { $count: 'n' }),
+    read: countIn,
+  }),
   // a field that is missing is an empty one
   misfits: [],
   // changes of the collection are told without being announced

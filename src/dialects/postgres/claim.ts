@@ -126,8 +126,8 @@ export const claim: ClaimStatements = {
     const write = (): SqlStatement => endText(queue, change)
     return { change: filled({ queue, kind: 'complete all', change, write }, { ids, token: held.token }) }
   },
-  // undefined column, undefined table
-  misfits: ['42703', '42P01'],
+  // undefined column, undefined table, a type that cannot be compared
+  misfits: ['42703', '42P01', '42883'],
   topic,
   announce: (queue) => sql("SELECT pg_notify($1, '')", topic(queue)),
 }

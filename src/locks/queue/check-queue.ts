@@ -2,6 +2,7 @@ import { checkName, checkTableName, oneOf, onlyKnown, show } from '../../core/ch
 import { LockUsageError } from '../../core/errors.ts'
 import type { Value } from '../../core/statement.ts'
 import type { Changes, QueueCondition, QueueOrder, QueueTable } from '../../dialects/claim.ts'
+import { isDeadAsDone } from './dead-looks.ts'
 import type { Queue, QueueDefinition, QueueOrderTerm } from './queue-definition.ts'
 
 const known = ['table', 'id', 'orderBy', 'where', 'claim', 'done', 'dead', 'visibilityMs']
@@ -27,7 +28,7 @@ export function checkQueue(definition: QueueDefinition): Omit<Queue, 'visibility
     ...(dead && { maxAttempts: dead.maxAttempts }),
   }
   const done = checkDone(definition.done, shape)
-  if (dead !== undefined) mustLeave('dead.set', dead.set, shape)
+  if (dead !== undefined) checkDeadLooks(dead.set, shape, done)
   return { shape, done, ...(dead && { dead: dead.set }) }
 }
 
@@ -136,6 +137,15 @@ function mustLeave(field: string, set: Changes, { where }: QueueTable): void {
   throw new LockUsageError(
     field,
     'leaves a row that would be claimed again: set a column of where to a value that is not in it',
+  )
+}
+
+function checkDeadLooks(set: Changes, shape: QueueTable, done: Changes | 'delete'): void {
+  mustLeave('dead.set', set, shape)
+  if (!isDeadAsDone({ shape, done }, set)) return
+  throw new LockUsageError(
+    'dead.set',
+    'leaves a row that looks like one that is done, so nobody could tell which is which: set a column to another value',
   )
 }
 

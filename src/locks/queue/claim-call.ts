@@ -111,7 +111,7 @@ function misfit(
   const words = original instanceof Error ? original.message.split('\n', 1)[0] : inWords(original)
   return new LockUsageError(
     'queue',
-    `the table ${textOfTable(queue.shape.table)} must have the columns ${columnsOf(queue).join(', ')}; the server says: ${words}`,
+    `the table ${textOfTable(queue.shape.table)} must have the columns ${columnsOf(queue).join(', ')}, of types that fit; the server says: ${words}`,
     { cause: original },
   )
 }

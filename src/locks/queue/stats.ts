@@ -1,6 +1,7 @@
 import type { JobCounts, Tally } from '../../dialects/claim.ts'
 import { callQueue, type ClaimVisit } from './claim-call.ts'
 import type { ClaimPort } from './claim.ts'
+import { looksOfDead } from './dead-looks.ts'
 import type { Queue } from './queue-definition.ts'
 
 /** How many jobs a queue has, when they were counted. */
@@ -22,7 +23,7 @@ export function stats<Tx>({ port }: ClaimPort<Tx>, queue: Queue<object>): Promis
     const ask = async <N>({ statement, read }: Tally<N>): Promise<N> => read(await session.run(statement))
     const { spent, ...counts }: JobCounts = await ask(dialect.claim.tally(shape))
     if (set === undefined) return counts
-    return { ...counts, dead: spent + (await ask(dialect.claim.tallyDead(shape, set))) }
+    return { ...counts, dead: spent + (await ask(dialect.claim.tallyDead(shape, looksOfDead(queue, set)))) }
   }
   return callQueue(port, { queue, work })
 }
