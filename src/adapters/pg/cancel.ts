@@ -21,8 +21,9 @@ export function cancel({ host, port, processID, secretKey }: CancelTarget): Prom
   if (host === undefined || port === undefined || processID == null || secretKey == null)
     return Promise.resolve()
   const message = Buffer.alloc(16)
+  // without a sign or with one: PgBouncer makes up numbers of its own, and drivers read them either way
   for (const [index, part] of [message.length, CANCEL_REQUEST, processID, secretKey].entries()) {
-    message.writeInt32BE(part, index * 4)
+    message.writeInt32BE(part | 0, index * 4)
   }
   const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
   return new Promise((resolve) => {

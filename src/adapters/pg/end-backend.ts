@@ -8,6 +8,7 @@ interface BackendSocket {
   destroy(): unknown
   end(bytes: Uint8Array): unknown
   once(event: 'close', listener: () => void): unknown
+  resume(): unknown
 }
 
 /** What is used of a client. */
@@ -54,6 +55,8 @@ function closeSoftly(socket: BackendSocket, close: () => void): Promise<void> {
   } finally {
     restore()
   }
+  // one that was paused, by a stream that nobody reads, would not tell
+  socket.resume()
   return closed
 }
 

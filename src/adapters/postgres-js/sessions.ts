@@ -54,14 +54,14 @@ function sessionOf(sql: PostgresJsSql, pinned: Pinned): Session<PostgresJsBody> 
     },
     destroy: async (why) => {
       body.state.over()
-      const closed = pinned.destroy(why)
-      if (pid === null || secret === null) return
-      // postgres.js reads it as a number without sign
-      const secretKey = secret | 0
-      await cancelUntil(
-        closed,
-        hostsOf(sql.options).map(({ host, port }) => ({ host, port, processID: pid, secretKey })),
-      )
+      if (pid === null || secret === null) return pinned.destroy(why)
+      const targets = hostsOf(sql.options).map(({ host, port }) => ({
+        host,
+        port,
+        processID: pid,
+        secretKey: secret,
+      }))
+      await cancelUntil(pinned.destroy(why), targets)
     },
     onLost: (tell) => pinned.onLost(tell),
     whyLost: () => pinned.whyLost,
