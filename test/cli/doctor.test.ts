@@ -140,12 +140,12 @@ describe('holdfast doctor', () => {
   })
 
   test.each([
-    'postgres://nobody:secret@127.0.0.1:1/none',
-    'mysql://nobody:secret@127.0.0.1:1/none',
-    'nonsense://secret@127.0.0.1',
-  ])('a server that cannot be reached ends with 3, and no secret is told', async (url) => {
+    ['postgres://nobody:secret@127.0.0.1:1/none', 3],
+    ['mysql://nobody:secret@127.0.0.1:1/none', 3],
+    ['nonsense://secret@127.0.0.1', 2],
+  ])('a server that cannot be reached is told without its secret', async (url, ends) => {
     const { output, exitCode } = await cli(['doctor', url])
-    expect(exitCode).toBe(3)
+    expect(exitCode).toBe(ends)
     expect(output).toMatch(/^doctor: /)
     expect(output).not.toContain('secret')
   })
