@@ -54,13 +54,8 @@ function sessionOf(sql: PostgresJsSql, pinned: Pinned): Session<PostgresJsBody> 
     },
     destroy: async (why) => {
       body.state.over()
-      if (pid === null || secret === null) return pinned.destroy(why)
-      const targets = hostsOf(sql.options).map(({ host, port }) => ({
-        host,
-        port,
-        processID: pid,
-        secretKey: secret,
-      }))
+      const backend = { processID: pid, secretKey: secret }
+      const targets = hostsOf(sql.options).map((host) => Object.assign(host, backend))
       await cancelUntil(pinned.destroy(why), targets)
     },
     onLost: (tell) => pinned.onLost(tell),

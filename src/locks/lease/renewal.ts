@@ -84,7 +84,7 @@ async function confirmInTime<Tx>(terms: RenewalTerms<Tx>, asked: Confirmation): 
     const reply = await request(terms, asked)
     validity.note(isAnswered(reply) ? undefined : reply.error)
     // who asks inside of its own transaction is told so; a renewal that nobody waits for is repeated when that is over
-    if (keepsAlive && !isAnswered(reply) && reply.error instanceof LockUsageError) throw reply.error
+    if (keepsAlive && !isAnswered(reply) && isRefused(reply.error)) throw reply.error
     if (!isAnswered(reply) && reply.mayBeDone) validity.doubt(askedMs)
     if (isAnswered(reply) && reply.answer === 'not-held') validity.lose()
     else if (isAnswered(reply) && reply.answer === 'granted') {
@@ -121,4 +121,9 @@ async function request<Tx>(terms: RenewalTerms<Tx>, asked: Confirmation): Promis
   })
   limit.end()
   return reply
+}
+
+/** A connection that did not come is no refusal: the next one may. */
+function isRefused(error: unknown): boolean {
+  return error instanceof LockUsageError && error.field === 'nested'
 }
