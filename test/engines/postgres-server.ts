@@ -19,6 +19,7 @@ const SETTINGS = {
   synchronous_commit: 'off',
   full_page_writes: 'off',
   jit: 'off',
+  autovacuum: 'off', // its workers hold locks, which are seen where there should be none
 }
 export const postgresSettings: readonly string[] = Object.entries(SETTINGS).flatMap(([name, value]) => [
   '-c',
