@@ -12,8 +12,8 @@ export interface CancelTarget {
 const CANCEL_REQUEST = 80_877_102
 
 /**
- * Asks the server to end what runs on a connection, on another connection that needs no place in a pool. A pooler
- * passes it on to the right server. Nobody tells whether anything was ended.
+ * Asks the server to end what runs on a connection, on another connection that needs no place in a pool. Nobody
+ * tells whether anything was ended. Behind PgBouncer nothing was, for a client that had closed its connection.
  *
  * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-CANCELING-REQUESTS
  */

@@ -8,7 +8,8 @@ interface BackendSocket {
   destroy(): unknown
   end(bytes: Uint8Array): unknown
   once(event: 'close', listener: () => void): unknown
-  resume(): unknown
+  /** Absent in those that are no sockets of Node. */
+  resume?(): unknown
 }
 
 /** What is used of a client. */
@@ -56,7 +57,7 @@ function closeSoftly(socket: BackendSocket, close: () => void): Promise<void> {
     restore()
   }
   // one that was paused, by a stream that nobody reads, would not tell
-  socket.resume()
+  socket.resume?.()
   return closed
 }
 

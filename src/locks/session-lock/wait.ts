@@ -138,11 +138,12 @@ async function waitOn(ground: Ground, ask: Ask, holder: Holder): Promise<Grant> 
     ground.holders.join(holder)
     return grant
   } catch (error) {
+    const isAborted = ask.signal?.aborted === true
     const settled = settle(ask, attempt)
-    if (ask.signal?.aborted !== true) await settled
+    if (!isAborted) await settled
     // until then the server may still give it the lock
     await holder.gone()
-    if (ask.signal?.aborted === true) throw error
+    if (isAborted) throw error
     const meaning = ground.meaningOf(error)
     throw meaning instanceof LockTimeoutError && meaning !== error ? timedOut(ask, error) : meaning
   }
