@@ -1,15 +1,8 @@
-import {
-  MongoClient,
-  type ClientSession,
-  type Collection,
-  type CommandStartedEvent,
-  type Db,
-  type Document,
-} from 'mongodb'
+import type { ClientSession, Collection, CommandStartedEvent, Db, Document, MongoClient } from 'mongodb'
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 
 import { createLocks, type MongodbLocks, type MongodbTransaction } from '../../src/entries/mongodb.ts'
-import { withHeldName } from '../engines/held-name.ts'
+import { namedMongoClient, whileFailing, type FailData } from '../engines/mongodb-failing.ts'
 import { until, type EngineContext } from '../engines/use.ts'
 
 export type Tx = MongodbTransaction<ClientSession, Db>
@@ -26,14 +19,8 @@ export interface MongodbStage {
   readonly stored: () => Promise<readonly number[]>
   /** Settles when the client has sent such a command next; whoever hears it comes before the answer. */
   readonly sent: (name: string) => Promise<CommandStartedEvent>
-  /** Runs `work` while commands fail as `data` says. The fail point is one for the whole server. */
+  /** Runs `work` while commands of this client fail as `data` says. */
   readonly failing: <T>(data: FailData, work: () => Promise<T>) => Promise<T>
-}
-
-export interface FailData {
-  readonly failCommands: readonly string[]
-  readonly times: number
-  readonly closeConnection?: true
 }
 
 /** After each test nothing may be left on the server. */
@@ -42,7 +29,7 @@ export function mongodbStage(context: EngineContext): MongodbStage {
   const theClient = (): MongoClient => client ?? expect.unreachable('the client is there only inside a test')
   const notes = (): Collection<Note> => theClient().db().collection<Note>('note')
   beforeAll(async () => {
-    client = await new MongoClient(context.engine.server.url, { monitorCommands: true }).connect()
+    client = await namedMongoClient(context.engine.server.url, { monitorCommands: true })
     await client.db().createCollection('note')
     await createLocks(client).transaction(async () => {}) // what is tried once
   })
@@ -60,7 +47,7 @@ export function mongodbStage(context: EngineContext): MongodbStage {
     insert: ({ db, session }, _id) => db.collection<Note>('note').insertOne({ _id }, { session }),
     stored: async () => (await notes().find().sort({ _id: 1 }).toArray()).map(({ _id }) => _id),
     sent: (name) => nextCommand(theClient(), name),
-    failing: (data, work) => failing(theClient(), data, work),
+    failing: (data, work) => whileFailing(context.engine.server.url, theClient(), data, work),
   }
 }
 
@@ -73,14 +60,4 @@ function nextCommand(client: MongoClient, name: string): Promise<CommandStartedE
     }
     client.on('commandStarted', hear)
   })
-}
-
-function failing<T>(client: MongoClient, { times, ...data }: FailData, work: () => Promise<T>): Promise<T> {
-  const set = (mode: unknown): Promise<Document> =>
-    client.db('admin').command({ configureFailPoint: 'failCommand', mode, data })
-  const run = async (): Promise<T> => {
-    await set({ times })
-    return work().finally(() => set('off'))
-  }
-  return withHeldName('failCommand of MongoDB', run, () => {})
 }

@@ -1,8 +1,8 @@
-import { MongoClient } from 'mongodb'
+import type { MongoClient } from 'mongodb'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 import { createLocks } from '../../src/entries/mongodb.ts'
-import { withHeldName } from '../engines/held-name.ts'
+import { namedMongoClient, whileFailing } from '../engines/mongodb-failing.ts'
 import { describeEngines, type EngineContext } from '../engines/use.ts'
 
 describeEngines(specs, { only: ['mongodb'] })
@@ -10,7 +10,7 @@ describeEngines(specs, { only: ['mongodb'] })
 function specs(context: EngineContext): void {
   let client: MongoClient
   beforeEach(async () => {
-    client = await MongoClient.connect(context.engine.server.url)
+    client = await namedMongoClient(context.engine.server.url)
     await client.db().createCollection('journal')
   })
   afterEach(async () => {
@@ -18,20 +18,13 @@ function specs(context: EngineContext): void {
     await client.close()
   })
 
-  /** Breaks the connection at COMMIT that many times. The fail point is one for the whole server. */
+  /** Breaks the connection at COMMIT that many times. */
   const breaking = (times: number, work: () => Promise<void>): Promise<void> =>
-    withHeldName(
-      'failCommand of MongoDB',
-      async () => {
-        const data = { failCommands: ['commitTransaction'], closeConnection: true }
-        await client.db('admin').command({ configureFailPoint: 'failCommand', mode: { times }, data })
-        try {
-          await work()
-        } finally {
-          await client.db('admin').command({ configureFailPoint: 'failCommand', mode: 'off' })
-        }
-      },
-      () => {},
+    whileFailing(
+      context.engine.server.url,
+      client,
+      { failCommands: ['commitTransaction'], closeConnection: true, times },
+      work,
     )
 
   test('only the commit is repeated when its answer is lost: the work runs once and is stored once', async () => {

@@ -1,9 +1,7 @@
-import { randomBytes } from 'node:crypto'
-
 import { MongoClient, type ClientSession, type Document, type MongoClientOptions } from 'mongodb'
 
 import type { DocumentCommand } from '../../../src/core/statement.ts'
-import { withHeldName } from '../../engines/held-name.ts'
+import { namedMongoClient, whileFailing, type FailData } from '../../engines/mongodb-failing.ts'
 import { errorOf, type Stage } from '../stage.ts'
 
 export function command(body: Document): DocumentCommand {
@@ -17,13 +15,9 @@ export function increment(id: number, more: Document = {}): DocumentCommand {
 
 /** A client of the driver itself, known to the server by a name of its own. */
 export async function client(stage: Stage, options: MongoClientOptions = {}): Promise<MongoClient> {
-  const raw = new MongoClient(stage.engine.server.url, {
-    appName: `errors-${randomBytes(6).toString('hex')}`,
-    retryWrites: false,
-    ...options,
-  })
+  const raw = await namedMongoClient(stage.engine.server.url, { retryWrites: false, ...options })
   stage.afterwards(() => raw.close(true))
-  return raw.connect()
+  return raw
 }
 
 /** A transaction of such a client that has written something. The server is told to forget it afterwards. */
@@ -35,23 +29,13 @@ export async function transaction(stage: Stage, raw: MongoClient): Promise<Clien
   return session
 }
 
-/**
- * The error of `work`, while the server itself fails that client's commands by its own means for tests.
- *
- * Only a server that was started with `enableTestCommands` has them. They are one switch for the whole server, so only
- * one test at a time may use it, in whichever process.
- */
-export async function errorWhileFailing(
+/** The error of `work`, while the server itself fails that client's commands. */
+export function errorWhileFailing(
   stage: Stage,
-  { raw, times = 1, ...how }: { readonly raw: MongoClient; readonly times?: number } & Document,
+  { raw, ...data }: FailData & { readonly raw: MongoClient },
   work: () => Promise<unknown>,
 ): Promise<unknown> {
-  const data = { ...how, appName: raw.options.appName }
-  const failAndWork = async (): Promise<unknown> => {
-    await tellServer(stage, { configureFailPoint: 'failCommand', mode: { times }, data })
-    return errorOf(work())
-  }
-  return withHeldName('failCommand of MongoDB', failAndWork, () => {})
+  return whileFailing(stage.engine.server.url, raw, data, () => errorOf(work()))
 }
 
 /** On a client that nothing has been done to. */

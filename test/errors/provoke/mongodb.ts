@@ -14,7 +14,7 @@ function answered(code: number, codeName: string): Scenario {
     expect: { kind: 'connection-lost', transaction: 'unknown', key: String(code) },
     run: async (stage) => {
       const raw = await client(stage)
-      const failing = { raw, failCommands: ['ping'], errorCode: code }
+      const failing = { raw, times: 1, failCommands: ['ping'], errorCode: code }
       return { error: await errorWhileFailing(stage, failing, () => raw.db().command({ ping: 1 })) }
     },
   }
@@ -165,7 +165,7 @@ const scenarios: readonly Scenario[] = [
       const session = await transaction(stage, raw)
       const items = raw.db().collection<{ _id: number }>('items')
       const update = (): Promise<unknown> => items.updateOne({ _id: 1 }, { $inc: { n: 1 } }, { session })
-      const failing = { raw, failCommands: ['update'], closeConnection: true }
+      const failing = { raw, times: 1, failCommands: ['update'], closeConnection: true }
       return { error: await errorWhileFailing(stage, failing, update) }
     },
   },
@@ -174,7 +174,7 @@ const scenarios: readonly Scenario[] = [
     expect: { kind: 'connection-lost', transaction: 'unknown', key: 'MongoNetworkTimeoutError' },
     run: async (stage) => {
       const raw = await client(stage, { socketTimeoutMS: 300 })
-      const failing = { raw, failCommands: ['ping'], blockConnection: true, blockTimeMS: 2000 }
+      const failing = { raw, times: 1, failCommands: ['ping'], blockConnection: true, blockTimeMS: 2000 }
       return { error: await errorWhileFailing(stage, failing, () => raw.db().command({ ping: 1 })) }
     },
   },
