@@ -1,10 +1,13 @@
 import mysql from 'mysql2/promise'
 import pg from 'pg'
+import postgres from 'postgres'
 import { describe, expect, test } from 'vitest'
 
+import type { Locks } from '../../src/index.ts'
 import { UnsupportedLockError } from '../../src/core/errors.ts'
 import { createLocks as createMysqlLocks } from '../../src/entries/mysql2.ts'
 import { createLocks as createPgLocks } from '../../src/entries/pg.ts'
+import { createLocks as createPostgresJsLocks } from '../../src/entries/postgres-js.ts'
 import { useExtraServer } from '../engines/extra-server.ts'
 import { startGalera } from '../engines/galera.ts'
 import { intoDatabase } from '../engines/own-database.ts'
@@ -19,6 +22,10 @@ function poolerSpecs(context: EngineContext): void {
   const urlOf = (url: string): string =>
     intoDatabase(url, new URL(context.engine.server.url).pathname.slice(1))
 
+  const waiters = async (): Promise<number> =>
+    (await context.engine.leftovers()).filter((line) => line.includes('wants ExclusiveLock on advisory'))
+      .length
+
   test('through PgBouncer in transaction mode, what can work works, and the rest is refused', async ({
     skip,
   }) => {
@@ -32,9 +39,6 @@ function poolerSpecs(context: EngineContext): void {
     await began.opened
     expect(await locks.tryLock('through', async () => 'in')).toEqual({ acquired: false })
     const next = locks.withLock('through', async () => 'in')
-    const waiters = async (): Promise<number> =>
-      (await context.engine.leftovers()).filter((line) => line.includes('wants ExclusiveLock on advisory'))
-        .length
     await until(async () => (await waiters()) === 1, 'the second waits for the first')
     ending.open()
     await holder
@@ -51,6 +55,58 @@ function poolerSpecs(context: EngineContext): void {
     await until(async () => (await context.engine.leftovers()).length === 0, 'a server without locks')
     await pool.end()
   })
+
+  const entries = [
+    { name: 'pg', open: throughPg },
+    { name: 'postgres.js', open: throughPostgresJs },
+  ]
+  test.for(entries)(
+    'an aborted wait through PgBouncer and $name is over in the server',
+    async (entry, { skip }) => {
+      const direct = new pg.Pool({ connectionString: context.engine.server.url, max: 1 })
+      const { wait, end } = entry.open(urlOf(pgBouncer(skip).server.url))
+      const [began, ending] = [gate(), gate()]
+      const holder = createPgLocks(direct).withLock('held', async () => {
+        began.open()
+        await ending.opened
+      })
+      await began.opened
+      try {
+        for (let round = 0; round < 5; round += 1) {
+          const stop = new AbortController()
+          const next = caught(wait(stop.signal))
+          await until(async () => (await waiters()) === 1, 'the second waits for the first')
+          stop.abort()
+          expect(await next).toMatchObject({ name: 'AbortError' })
+          expect(await waiters()).toBe(0)
+        }
+      } finally {
+        ending.open()
+        await holder
+        await end()
+        await direct.end()
+      }
+    },
+  )
+}
+
+interface Opened {
+  readonly wait: (signal: AbortSignal) => Promise<unknown>
+  readonly end: () => Promise<void>
+}
+
+function waitBy<Tx>({ withLock }: Locks<Tx>): Opened['wait'] {
+  return (signal) => withLock('held', async () => 'in', { signal })
+}
+
+function throughPg(connectionString: string): Opened {
+  const pool = new pg.Pool({ connectionString, max: 3 })
+  return { wait: waitBy(createPgLocks(pool)), end: () => pool.end() }
+}
+
+function throughPostgresJs(url: string): Opened {
+  const sql = postgres(url, { max: 3, prepare: false })
+  return { wait: waitBy(createPostgresJsLocks(sql)), end: () => sql.end() }
 }
 
 describe('a node of a Galera cluster', () => {

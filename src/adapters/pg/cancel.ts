@@ -30,6 +30,7 @@ export function cancel({ host, port, processID, secretKey }: CancelTarget): Prom
     socket.setTimeout(3_000, () => socket.destroy())
     socket.on('error', () => {}) // then the server ends it when it finds the connection closed
     socket.on('close', () => resolve())
-    socket.end(message)
+    // not closed by us: PgBouncer 1.18 ends as a whole when that comes before it has passed the message on
+    socket.write(message)
   })
 }

@@ -15,11 +15,17 @@ interface BackendSocket {
 /** What is used of a client. */
 interface EndingClient extends CancelTarget {
   readonly connection?: object
+  /** False while the server has not answered all that was sent. */
+  readonly readyForQuery?: boolean
+  once?(event: 'drain', listener: () => void): unknown
   release(error: Error): void
 }
 
 /** How long all of it may take: a network may be silent. */
 const patienceMs = 3000
+
+/** How long the answer to the first cancels is waited for. */
+const answerMs = 1000
 
 /** The message `Terminate`. */
 const goodbye = Uint8Array.of(0x58, 0, 0, 0, 4)
@@ -31,8 +37,32 @@ export async function endBackend(client: EndingClient, why: Error): Promise<void
     client.release(why)
     return cancel(client)
   }
-  const closed = closeSoftly(socket, () => client.release(why))
-  if (!(await cancelUntil(closed, [client]))) socket.destroy()
+  const idle = client.readyForQuery === false ? drained(client, socket) : undefined
+  const close = (): Promise<void> => closeSoftly(socket, () => client.release(why))
+  if (!(await cancelUntil(onceIdle(idle, close), [client]))) socket.destroy()
+}
+
+/**
+ * Closes a connection when it is idle, or at once where `idle` is not given. A pooler forgets a client that has closed,
+ * and can cancel nothing for it from then on. PgBouncer also closes its connection to the server then, which the server
+ * does not notice while the statement waits for a lock.
+ */
+export async function onceIdle(idle: Promise<void> | undefined, close: () => Promise<void>): Promise<void> {
+  if (idle !== undefined) {
+    const answered = new AbortController()
+    const tooLong = pause(answerMs, undefined, { ref: false, signal: answered.signal }).catch(() => {})
+    await Promise.race([idle, tooLong])
+    answered.abort()
+  }
+  return close()
+}
+
+function drained(client: EndingClient, socket: BackendSocket): Promise<void> | undefined {
+  if (client.once === undefined) return undefined
+  return new Promise((resolve) => {
+    client.once?.('drain', resolve)
+    socket.once('close', resolve)
+  })
 }
 
 /**

@@ -1,5 +1,6 @@
 import { setImmediate as nextRound } from 'node:timers/promises'
 
+import { onceIdle } from '../pg/end-backend.ts'
 import type { Backend, PostgresJsConnection, PostgresJsQuery, PostgresJsSql } from './driver.ts'
 import { isQuery, unknownPostgresJs, writtenAtOnce } from './driver.ts'
 
@@ -20,6 +21,8 @@ export class Pinned {
   readonly #unanswered = new Set<PostgresJsQuery>()
   readonly #listeners = new Set<(why: Error) => void>()
   #mayGo = true
+  /** Set when it is about to be closed. */
+  #onIdle: (() => void) | undefined
   /** Why nothing more is sent. */
   #over: Error | undefined
 
@@ -74,16 +77,21 @@ export class Pinned {
         resolve()
       })
     })
+    const isIdle = this.#mayGo
+    const idle = new Promise<void>((resolve) => (this.#onIdle = resolve))
     this.#end(why)
-    // postgres.js writes in the next round; what it had not written then, its next connection would never get rid of
-    await nextRound()
-    if (!isClosed) this.#connection.terminate()
-    return closed
+    return onceIdle(isIdle ? undefined : Promise.race([idle, closed]), async () => {
+      // postgres.js writes in the next round; what it had not written then, its next connection would never get rid of
+      await nextRound()
+      if (!isClosed) this.#connection.terminate()
+      return closed
+    })
   }
 
   readonly #goOn = (): void => {
     this.#mayGo = true
     while (this.#mayGo && this.#line.length > 0) this.#go(this.#line.shift())
+    this.#onIdle?.()
   }
 
   /** One at a time: of several, postgres.js tells another one of a value that it cannot send, and mixes up the answers. */
