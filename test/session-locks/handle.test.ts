@@ -1,10 +1,12 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 
 import { LockLostError } from '../../src/core/errors.ts'
 import { createHandle, type Ending } from '../../src/locks/handle.ts'
+import { startHeartbeat } from '../../src/locks/session-lock/holder-heartbeat.ts'
+import { lineOn } from '../../src/locks/session-lock/holder-line.ts'
 import { caught } from './stage.ts'
 
 function endingOf(release: () => Promise<void>, releaseWithinMs = 5000): Ending & { abandoned: Error[] } {
@@ -19,7 +21,7 @@ function endingOf(release: () => Promise<void>, releaseWithinMs = 5000): Ending 
 }
 
 describe('a handle', () => {
-  test('shows what it was given, and follows it', () => {
+  test('shows what it was given, and follows it', async () => {
     let fence = 1
     const handle = createHandle(
       {
@@ -32,6 +34,7 @@ describe('a handle', () => {
     )
     fence = 2
     expect(handle).toMatchObject({ key: 'k', fence: 2 })
+    await handle.release() // what is dropped is warned of, at any later time
   })
 
   test('releases once, however often it is asked', async () => {
@@ -102,5 +105,33 @@ describe('a handle', () => {
       released: 2,
       warnings: [expect.stringMatching(/^HoldfastWarning: the dropped one is still held/)],
     })
+  })
+})
+
+const fakedTimers = ['Timeout', 'Interval', 'Immediate'].flatMap(
+  (kind) => [`set${kind}`, `clear${kind}`] as ('setTimeout' | 'clearTimeout')[],
+)
+
+describe('a heartbeat', () => {
+  afterEach(() => void vi.useRealTimers())
+
+  /** What has failed after a while, when ten statements are asked for at once and each is answered after so long. */
+  const failuresWith = async (answerMs: number): Promise<readonly string[]> => {
+    vi.useFakeTimers({ toFake: [...fakedTimers] })
+    const line = lineOn({ run: () => new Promise((resolve) => setTimeout(resolve, answerMs, [])) })
+    const failures: string[] = []
+    const stop = startHeartbeat(line, 100, ({ message }) => failures.push(message))
+    for (let asked = 0; asked < 10; asked += 1) void line.run({ sql: 'SELECT 2', params: [] })
+    await vi.advanceTimersByTimeAsync(1000)
+    stop()
+    return failures
+  }
+
+  test('that stands in line behind others is no sign of a silent connection', async () => {
+    expect(await failuresWith(60)).toEqual([])
+  })
+
+  test('before a connection that answers nobody is', async () => {
+    expect(await failuresWith(1_000_000)).toEqual(['the connection gave no answer for 100 ms'])
   })
 })

@@ -8,12 +8,15 @@ export interface Line {
   readonly close: (why: Error) => void
   /** Waits until nothing runs. */
   readonly idle: () => Promise<void>
+  /** How many statements were answered so far. */
+  readonly answers: () => number
 }
 
 export function lineOn({ run }: Pick<Session, 'run'>): Line {
   const pending = new Set<(why: Error) => void>()
   let last: Promise<void> = Promise.resolve()
   let closed: Error | undefined
+  let answers = 0
   const inTurn = async (before: Promise<void>, statement: Statement): Promise<readonly Row[]> => {
     await before
     if (closed !== undefined) throw closed
@@ -24,12 +27,16 @@ export function lineOn({ run }: Pick<Session, 'run'>): Line {
       new Promise((resolve, reject) => {
         const answer = inTurn(last, statement)
         pending.add(reject)
-        last = answer.then(resolve, reject).finally(() => pending.delete(reject))
+        last = answer.then(resolve, reject).finally(() => {
+          answers += 1
+          pending.delete(reject)
+        })
       }),
     close: (why) => {
       closed ??= why
       for (const reject of pending) reject(why)
     },
     idle: () => last,
+    answers: () => answers,
   }
 }
