@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+
 import mysql from 'mysql2/promise'
 import pg from 'pg'
 import { afterAll, afterEach, beforeEach } from 'vitest'
@@ -123,6 +125,8 @@ export function describeSessionLocks(specs: (stage: Stage) => void): void {
   describeEngines((context) => specs(stageOf(context)), { only: Object.keys(drivers) })
 }
 
+/** To MySQL and MariaDB a name is the same in every database, and other files use the server meanwhile. */
+const file = randomUUID()
 let tests = 0
 
 function stageOf(context: EngineContext): Stage {
@@ -163,7 +167,7 @@ function stageOf(context: EngineContext): Stage {
       return made
     },
     onServer,
-    key: (part = 'key') => ['session-locks', tests, part],
+    key: (part = 'key') => ['session-locks', file, tests, part],
   }
 }
 
