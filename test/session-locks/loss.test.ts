@@ -92,10 +92,10 @@ describeSessionLocks((stage) => {
         return session.run(statement)
       },
     })
-    const a = stage.party({ change: listening, limits: { heartbeatMs: 1000 } })
+    const a = stage.party({ change: listening, limits: { heartbeatMs: 2000 } })
     const held = await a.acquire(stage.key())
-    await until(() => beats.length >= 2, 'two heartbeats')
-    await held.release()
+    await until(() => beats.length > 0, 'a heartbeat')
+    await held.release() // which stands in line behind it
     expect(held.signal.aborted).toBe(false)
   })
 

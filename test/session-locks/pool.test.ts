@@ -103,6 +103,7 @@ describeSessionLocks((stage) => {
   test('the only connection waits for one lock, and the call for another says why it gets none', async () => {
     const [a, b] = [stage.party({ max: 1, limits: { patienceMs: 200 } }), stage.party()]
     const elsewhere = await b.acquire(stage.key())
+    await (await a.borrow()).release() // logs in, for which the patience may be too short
     const waiting = a.acquire(stage.key())
     await until(async () => (await stage.onServer()).waiting === 1, 'a waiter on the server')
     const error = await caught(a.acquire(stage.key('other')))
