@@ -58,7 +58,7 @@ async function operations(observer: MongoClient, match: Document): Promise<reado
 function inDatabase(database: string): Document {
   return {
     $or: [
-      { appName: database, transaction: { $exists: true } },
+      { appName: { $regex: `^${database}(-|$)` }, transaction: { $exists: true } },
       { active: true, ns: { $regex: `^${database}\\.` } },
     ],
   }

@@ -37,4 +37,15 @@ function specs(context: EngineContext): void {
       },
     )
   })
+
+  test('its transactions are seen among what is left', async () => {
+    const [client] = clients()
+    const session = client.startSession()
+    session.startTransaction()
+    await client.db().collection('failing').insertOne({}, { session })
+    expect(await context.engine.leftovers()).toHaveLength(1)
+    await session.abortTransaction()
+    expect(await context.engine.leftovers()).toEqual([])
+    await session.endSession()
+  })
 }

@@ -10,9 +10,14 @@ export interface FailData extends Document {
   readonly times: number
 }
 
-/** A client that the server knows by a name of its own, so that its commands alone can be made to fail. */
+/**
+ * A client that the server knows by a name of its own, so that its commands alone can be made to fail.
+ *
+ * It begins with the name that the address has: by that the engine knows whose the transactions are that it finds.
+ */
 export function namedMongoClient(url: string, options: MongoClientOptions = {}): Promise<MongoClient> {
-  return new MongoClient(url, { appName: `holdfast-${randomUUID()}`, ...options }).connect()
+  const ofAll = new URL(url).searchParams.get('appName') ?? 'holdfast'
+  return new MongoClient(url, { appName: `${ofAll}-${randomUUID()}`, ...options }).connect()
 }
 
 /**
