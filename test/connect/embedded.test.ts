@@ -239,7 +239,7 @@ describe('engines without a server', () => {
       await until(() => child.exitCode !== null || child.signalCode !== null, 'its end')
       if (signal !== undefined) expect(child.signalCode).toBe(signal)
       await until(async () => (await processesIn(temporary)).length === 0, 'the end of the server')
-      expect(await readdir(temporary)).toEqual([])
+      await until(async () => (await readdir(temporary)).length === 0, 'the end of the folders')
     })
   })
 })

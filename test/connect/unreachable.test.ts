@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { openUrl } from '../../src/connect/open.ts'
 import { openScratch } from '../../src/connect/scratch.ts'
-import { describeEngines, type EngineContext } from '../engines/use.ts'
+import { describeEngines, until, type EngineContext } from '../engines/use.ts'
 import { allTextOf, refused } from './refused.ts'
 
 const protocols = ['postgres', 'mysql', 'sqlserver', 'mongodb']
@@ -40,9 +40,10 @@ describe('what cannot be reached', () => {
       }),
     )
     expect(sockets.size).toBeGreaterThanOrEqual(protocols.length)
-    await expect
-      .poll(() => [...sockets].filter((socket) => !socket.readableEnded && !socket.destroyed))
-      .toEqual([])
+    await until(
+      () => [...sockets].every((socket) => socket.readableEnded || socket.destroyed),
+      'the end of every connection',
+    )
   })
 
   test.each(protocols)('a port on which nobody listens is named: %s', async (protocol) => {
