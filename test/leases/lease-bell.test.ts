@@ -177,8 +177,8 @@ describeEngines(
     test('a listener does not keep the only connection of a pool', async () => {
       const [holders, waiters] = [leasesWith(2), leasesWith(1, onPool)]
       const lease = await holders.take({ key: 'd', name: 'd' })
-      const waiting = waiters.take({ key: 'd', name: 'd', options: { wait: { timeoutMs: 8000 } } })
-      const other = await waiters.take({ key: 'e', name: 'e', options: { wait: { timeoutMs: 8000 } } })
+      const waiting = waiters.take({ key: 'd', name: 'd', options: { wait: { timeoutMs: 60_000 } } })
+      const other = await waiters.take({ key: 'e', name: 'e', options: { wait: { timeoutMs: 60_000 } } })
       await lease.release()
       await (await waiting).release()
       await other.release()
