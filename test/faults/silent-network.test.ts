@@ -65,7 +65,9 @@ const operations: readonly Operation[] = [
     title: 'COMMIT, with a budget',
     run: async ({ client, proxy }) => {
       void proxy.cutAt('COMMIT', 'silent')
-      return client.locks.transaction((tx) => client.query(tx, 'select 2'), { budgetMs: 1000 })
+      return client.locks.transaction((tx) => client.query(tx, 'select 2'), {
+        budgetMs: 10_000, // enough to come to COMMIT on a slow machine
+      })
     },
     ends: expect.any(CommitOutcomeUnknownError),
   },
