@@ -129,7 +129,7 @@ function specs(context: EngineContext): void {
           LockTimeoutError,
         )
       })
-      expect(await second.transaction(async () => 1, { lockTimeoutMs: 50 })).toBe(1)
+      expect(await second.transaction(async () => 1, { lockTimeoutMs: 60_000 })).toBe(1)
       const skipping = second.transaction((tx) =>
         // @ts-expect-error there is nothing to skip on SQLite
         second.rows(tx, tx.selectFrom('account').selectAll(), { wait: 'skip' }),

@@ -114,8 +114,8 @@ test('whoever runs out of time in the middle gets a LockTimeoutError, and the ot
 test('a timeout that was met leaves no timer behind', async () => {
   const { take } = newLane()
   const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
-  const before = timers()
   const endFirst = await take('first', { timeoutMs: 60_000 })
+  const before = timers()
   const second = take('second', { timeoutMs: 60_000 })
   expect(timers()).toBe(before + 1)
   endFirst()
