@@ -30,8 +30,8 @@ export interface Running {
 
 /** Somebody who waits for a connection. */
 export interface Queueing {
-  /** Whether it cannot come before another actor gives one back. */
-  readonly isStuck: () => boolean
+  /** Whether it cannot come before another actor gives one back; undefined where nobody knows. */
+  readonly isStuck: (() => boolean) | undefined
 }
 
 type Draft = { -readonly [K in keyof RaceEvent]: RaceEvent[K] }
@@ -84,7 +84,10 @@ export class Actor {
     if (this.isDone || this.begin !== undefined) return false
     if ([...this.running].some(({ seenWaiting }) => seenWaiting !== version)) return true
     if (this.running.size > 0 || this.pending.length > 0) return false
-    if ([...this.queueing].some(({ isStuck }) => isStuck())) return false
+    const stuck = [...this.queueing].map(({ isStuck }) => isStuck?.())
+    if (stuck.includes(true)) return false
+    // a connection is on its way, however long that takes
+    if (stuck.includes(false)) return true
     return performance.now() - this.busySince < patienceMs
   }
 

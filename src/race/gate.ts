@@ -101,7 +101,7 @@ export class Gate {
   }
 
   /** Somebody wants a connection; what it gives is called when that has come, or has failed to. */
-  queue(actor: Actor, isStuck: () => boolean): () => void {
+  queue(actor: Actor, isStuck?: () => boolean): () => void {
     const queueing: Queueing = { isStuck }
     actor.queueing.add(queueing)
     this.#changed()

@@ -67,11 +67,13 @@ function behind(gate: Gate, actor: Actor, choose: (point: Omit<Decision, 'chosen
 async function takeStep(stage: Stage, actor: Actor): Promise<string> {
   if (actor.begin === undefined) return stage.gate.release(actor)
   actor.begin()
-  while (actor.isMoving(stage.gate.version, stage.patienceMs)) {
-    if (stage.signal?.aborted === true) return 'aborted'
-    await stage.gate.change(lookAfterMs)
+  const { gate, patienceMs, hangMs, signal } = stage
+  const began = performance.now()
+  while (actor.isMoving(gate.version, patienceMs) && performance.now() - began <= hangMs) {
+    if (signal?.aborted === true) return 'aborted'
+    await gate.change(lookAfterMs)
   }
-  return actor.pending.length > 0 ? stage.gate.release(actor) : ''
+  return actor.pending.length > 0 ? gate.release(actor) : ''
 }
 
 interface Before {
@@ -115,7 +117,10 @@ async function untilTurn(stage: Stage): Promise<'turn' | Played['ending']> {
       ;({ version } = gate)
       movedAt = performance.now()
     }
-    if (performance.now() - movedAt > hangMs) return 'hang'
+    if (performance.now() - movedAt > hangMs) {
+      await look() // who waits for whom is told, and may not have been seen yet
+      if (gate.version === version) return 'hang'
+    }
     const hasChanged = await gate.change(isMoving ? lookAfterMs : 5 * lookAfterMs)
     if (!hasChanged && gate.actors.some(({ running }) => running.size > 0)) await look()
   }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { explore } from '../../src/entries/race.ts'
 import { describeEngines } from '../engines/use.ts'
 import { anomalies, gaveOf, type Anomaly } from './anomalies.ts'
+import { patient } from './six.ts'
 import { fill, mysqlShop, pgShop, type Shop } from './stage.ts'
 
 /** Each of them needs one switch. More are tried with HOLDFAST_RACE_SWITCHES, which takes minutes. */
@@ -25,6 +26,7 @@ async function happens(shop: Shop, anomaly: Anomaly, level: string): Promise<boo
     switches,
     // a transaction that is refused is an anomaly prevented
     conflicts: 'allow',
+    ...patient,
   })
   if (verdict === 'race') return true
   const isEnough = isComplete || completeSwitches >= switches
@@ -66,7 +68,7 @@ describeEngines(
         for (const anomaly of anomalies) if (await happens(shop, anomaly, level)) seen.push(anomaly.name)
         expect(seen).toEqual(expected)
       },
-      60_000,
+      600_000,
     )
   },
   { only: ['postgres', 'mysql'] },

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createLocks } from '../../src/entries/mongodb.ts'
 import { explore } from '../../src/entries/race.ts'
 import { describeEngines } from '../engines/use.ts'
+import { patient } from './six.ts'
 
 interface Item {
   readonly _id: number
@@ -27,6 +28,7 @@ describeEngines(
     }
     const sale = (actor: () => Promise<unknown>) => ({
       db: client,
+      ...patient,
       reset: () => items().updateOne({ _id: 1 }, { $set: { n: 1 } }),
       actors: { a: actor, b: actor },
       invariant: async () => {

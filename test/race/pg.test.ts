@@ -12,6 +12,7 @@ import {
   type RaceProgress,
 } from '../../src/entries/race.ts'
 import { describeEngines } from '../engines/use.ts'
+import { patient } from './six.ts'
 import { fill, mustBeClean, numberOf, pgShop } from './stage.ts'
 
 describeEngines(
@@ -39,7 +40,10 @@ describeEngines(
       reset,
       actors: { a: buy(clause), b: buy(clause) },
       invariant,
+      ...patient,
     })
+    /** Where an actor waits for what is not seen, or never ends: only time tells. */
+    const impatient = { patienceMs: 300 }
 
     describe('the last item', () => {
       test('is sold twice without a lock, and the shortest order is told', async () => {
@@ -72,7 +76,7 @@ describeEngines(
             const { rows } = await tx.query('SELECT n FROM item WHERE id = 1')
             if (rows[0].n > 0) await tx.query('UPDATE item SET n = n - 1 WHERE id = 1')
           })
-        expect(await explore({ ...sale(''), actors: { a: bought, b: bought } })).toMatchObject({
+        expect(await explore({ ...sale(''), ...impatient, actors: { a: bought, b: bought } })).toMatchObject({
           verdict: 'none',
           isComplete: true,
         })
@@ -135,7 +139,7 @@ describeEngines(
           await client.query('UPDATE item SET n = 0 WHERE id = 1')
           client.release()
         }
-        const report = await explore({ ...sale(''), actors: { a: leave, b: buy('') } })
+        const report = await explore({ ...sale(''), ...impatient, actors: { a: leave, b: buy('') } })
         expect(report.failure).toMatchObject({
           outcome: 'left-open',
           reason: 'a has ended and left a transaction open',
@@ -149,7 +153,8 @@ describeEngines(
             await new Promise(() => {})
           })
         }
-        const report = await explore({ ...sale(''), actors: { a: never, b: buy('FOR UPDATE') }, hangMs: 600 })
+        const actors = { a: never, b: buy('FOR UPDATE') }
+        const report = await explore({ ...sale(''), ...impatient, actors, hangMs: 1000 })
         expect(report.verdict).toBe('hang')
         expect(report.failure?.reason).toContain('a sends nothing and does not end')
         expect(report.failure?.reason).toContain(
@@ -213,6 +218,7 @@ describeEngines(
       const transfers = {
         db: shop.db,
         reset,
+        ...patient,
         actors: { a: move(1, 2), b: move(2, 1) },
         invariant: async () => expect((await numberOf(shop, 1)) + (await numberOf(shop, 2))).toBe(2),
       }

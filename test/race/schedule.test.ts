@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
+import { Actor } from '../../src/race/actor.ts'
 import { effectOf, isQuiet } from '../../src/race/quiet.ts'
 import {
   isSerial,
@@ -117,5 +118,22 @@ describe('a statement', () => {
       undefined,
       undefined,
     ])
+  })
+})
+
+describe('an actor that wants a connection', () => {
+  const moves = (isStuck: (() => boolean) | undefined): boolean => {
+    const actor = new Actor('a')
+    actor.queueing.add({ isStuck })
+    actor.busySince = performance.now() - 1000
+    return actor.isMoving(0, 100)
+  }
+
+  test('is waited for while that is on its way, however long it takes, and not when another has to give one back', () => {
+    expect([moves(() => false), moves(() => true)]).toEqual([true, false])
+  })
+
+  test('is given the time of other code where nobody knows whether it comes', () => {
+    expect(moves(undefined)).toBe(false)
   })
 })

@@ -8,6 +8,8 @@ export interface Six {
   /** What the first and the second do without a lock. */
   readonly bare: (shop: Shop, me: 1 | 2) => Promise<unknown>
   readonly locked: (shop: Shop, me: 1 | 2) => Promise<unknown>
+  /** Who waits for the lock waits in this process, which is not seen: only time tells. */
+  readonly isUnseen?: true
   /** What is wrong afterwards; undefined when all is well. */
   readonly wrong: (
     rows: readonly Readonly<Record<string, number>>[],
@@ -51,6 +53,7 @@ export const races: readonly Six[] = [
     rows: { 1: 0 },
     bare: ({ run }, me) => upload(run, me),
     locked: ({ withLock }, me) => withLock((run) => upload(run, me)),
+    isUnseen: true,
     wrong: (rows) => (rows.length > 2 ? 'one too many' : undefined),
   },
   {
@@ -89,15 +92,19 @@ export const snapshotFirst: Six = {
       await upload(run, me)
     }, 'REPEATABLE READ'),
   locked: ({ withLock }, me) => withLock((run) => upload(run, me)),
+  isUnseen: true,
   wrong: (rows) => (rows.length > 2 ? 'one too many' : undefined),
 }
 
+/** Where nobody waits for anything that is not seen: on a busy machine code may take its time. */
+export const patient = { patienceMs: 60_000 } as const
+
 /** One of them as the explorer takes it. */
-export function raceOn(shop: Shop, { rows, wrong }: Six, work: Six['bare']): ExploreOptions<'a' | 'b'> {
+export function raceOn(shop: Shop, race: Six, kind: 'bare' | 'locked'): ExploreOptions<'a' | 'b'> {
+  const { rows, wrong, isUnseen = false, [kind]: work } = race
   return {
     db: shop.db,
-    // who waits in this process for a lock of ours is not seen: only time tells
-    patienceMs: 100,
+    ...(kind === 'locked' && isUnseen ? { patienceMs: 100 } : patient),
     reset: () => fill(shop, rows),
     actors: { a: () => work(shop, 1), b: () => work(shop, 2) },
     invariant: async (results) => {

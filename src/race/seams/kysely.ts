@@ -95,7 +95,7 @@ function lent(original: Provide, { gate, idOf }: Lending): Provide {
     const actor = gate.current
     if (actor === undefined) return original.call(this, work, ...rest) as ReturnType<typeof work>
     if (actor.isOver) throw gate.refusal
-    const came = gate.queue(actor, () => false)
+    const came = gate.queue(actor)
     const using = async (connection: KyselyConnection): Promise<unknown> => {
       gate.lend(connection, actor, await idOf(connection))
       came()
