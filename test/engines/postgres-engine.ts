@@ -32,7 +32,7 @@ export async function connectToPostgres(server: Server): Promise<Engine> {
     // from the lock table itself: it knows rows, transactions, relations and advisory locks alike
     isWaiting: async ({ id }) =>
       (await ask('select cardinality(pg_blocking_pids($1)) > 0 as waits', [Number(id)]))[0]?.waits === true,
-    kill: async ({ id }) => void (await ask('select pg_terminate_backend($1, 5000)', [Number(id)])),
+    kill: async ({ id }) => void (await ask('select pg_terminate_backend($1, 120000)', [Number(id)])),
     leftovers: async () => (await ask(HELD, [database])).map(({ line }) => String(line)),
     close: async () => {
       await ask(`drop database if exists ${database} with (force)`)

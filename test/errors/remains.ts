@@ -55,7 +55,7 @@ const checks: Readonly<Record<TransactionState, (remains: Remains) => Promise<vo
 /** An error may be sent an instant before the server has put its house in order. */
 async function untilServerHas(remains: Remains, expected: boolean): Promise<void> {
   const what = expected ? 'the transaction on the server' : 'the end of the transaction on the server'
-  await until(async () => (await serverHas(remains)) === expected, what, 5000)
+  await until(async () => (await serverHas(remains)) === expected, what)
 }
 
 async function serverHas({ hasTransaction, stage: { engine }, session: { id } }: Remains): Promise<boolean> {

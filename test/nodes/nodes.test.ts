@@ -131,11 +131,7 @@ function specs(context: EngineContext, subject: Subject<unknown>): void {
       }),
     )
     for (const count of [1, 2, 3]) {
-      await until(
-        async () => history.length === count && leading.size === 1,
-        `leader number ${count}`,
-        20_000,
-      )
+      await until(() => history.length === count && leading.size === 1, `leader number ${count}`)
       stops[history.at(-1) ?? 0]?.abort()
     }
     await Promise.all(running)
@@ -168,7 +164,7 @@ function specs(context: EngineContext, subject: Subject<unknown>): void {
       `onElected of the leader ${name} failed, so it steps down: Error: cannot`,
       `onLost of the leader ${name} failed: [Object: null prototype] { status: 500 }`,
     ]
-    await until(() => warned.every((text) => warnings.includes(text)), 'both warnings', 10_000)
+    await until(() => warned.every((text) => warnings.includes(text)), 'both warnings')
     process.off('warning', hear)
   })
 

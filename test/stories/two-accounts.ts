@@ -28,7 +28,7 @@ export async function nothingLeft(shop: Shop, engine: Engine): Promise<void> {
     lines = await leftovers(shop, engine)
     return lines.length === 0
   }
-  await until(isClean, 'an engine on which nothing is left', 5000).catch((error: unknown) => {
+  await until(isClean, 'an engine on which nothing is left').catch((error: unknown) => {
     throw new Error(`left on the server:\n${lines.join('\n')}`, { cause: error })
   })
 }
