@@ -54,12 +54,15 @@ async function operations(observer: MongoClient, match: Document): Promise<reado
     .toArray()
 }
 
-/** Transactions name no database, so they are known by the client's name, which our address carries. */
+/**
+ * Transactions name no database, so they are known by the client's name, which our address carries. What no client
+ * runs is the server's own work, such as the removal of leases that are over.
+ */
 function inDatabase(database: string): Document {
   return {
     $or: [
       { appName: { $regex: `^${database}(-|$)` }, transaction: { $exists: true } },
-      { active: true, ns: { $regex: `^${database}\\.` } },
+      { active: true, client: { $exists: true }, ns: { $regex: `^${database}\\.` } },
     ],
   }
 }
