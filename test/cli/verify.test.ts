@@ -2,12 +2,12 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import type { Report } from '../../src/conformance/report.ts'
 import { intoDatabase } from '../engines/own-database.ts'
 import { connectPostgres } from '../engines/postgres-session.ts'
-import { describeEngines, startPrivate, until } from '../engines/use.ts'
+import { describeEngines, startPrivate, until, type PrivateServer } from '../engines/use.ts'
 import { scratchOn } from './scratch.ts'
 import { cli } from './terminal.ts'
 
@@ -154,12 +154,23 @@ describe('holdfast verify', () => {
 })
 
 describeEngines(
-  (context) => {
+  () => {
+    // of its own: what it has of scratch databases is looked at, and at last it dies
+    let server: PrivateServer | undefined
+    let url = ''
+    beforeAll(async () => {
+      const started = await startPrivate('postgres')
+      if ('unavailable' in started) throw new Error(started.unavailable)
+      server = started
+      ;({ url } = started.server)
+    })
+    afterAll(() => server?.stop())
+
     test('ends with 1 when a law is broken on one of the databases', async () => {
       const folder = await mkdtemp(join(tmpdir(), 'holdfast-verify-'))
       try {
         // what T5 promises is no matter where a row is the whole database; elsewhere it takes longer than it is given
-        const urls = [context.server.url, join(folder, 'other.sqlite')]
+        const urls = [url, join(folder, 'other.sqlite')]
         const { output, exitCode } = await cli(['verify', ...urls, '--law', 'T5', '--timeout', '1'])
         expect(output).toMatch(/2 laws on 2 databases: 0 hold, 1 broken, 0 refused, 1 not promised/)
         expect(exitCode).toBe(1)
@@ -169,37 +180,29 @@ describeEngines(
     })
 
     test('leaves no database behind', async () => {
-      const before = await scratchOn(context.server.url)
-      const { output, exitCode } = await cli(['verify', context.server.url, '--law', 'R1'])
+      const { output, exitCode } = await cli(['verify', url, '--law', 'R1'])
       expect(output).toContain('1 law on 1 database: 1 hold, 0 broken')
       expect(exitCode).toBe(0)
-      expect(await scratchOn(context.server.url)).toEqual(before)
+      expect(await scratchOn(url)).toEqual([])
     })
 
     test('that is interrupted leaves no database behind, and ends with 130', async () => {
-      const before = await scratchOn(context.server.url)
       const interrupt = new AbortController()
-      const running = cli(['verify', context.server.url, '--law', 'R', '--repeat', '100'], interrupt.signal)
-      await until(
-        async () => (await scratchOn(context.server.url)).length > before.length,
-        'a database for the laws',
-      )
+      const running = cli(['verify', url, '--law', 'R', '--repeat', '100'], interrupt.signal)
+      await until(async () => (await scratchOn(url)).length > 0, 'a database for the laws')
       interrupt.abort(new Error('interrupted'))
       const { exitCode, output } = await running
       expect(output).toContain('interrupted')
       expect(exitCode).toBe(130)
-      expect(await scratchOn(context.server.url)).toEqual(before)
+      expect(await scratchOn(url)).toEqual([])
     })
 
-    test('on a server that dies meanwhile says so, names what is left, and ends with 3', async ({ skip }) => {
-      const own = await startPrivate('postgres')
-      if ('unavailable' in own) return skip(own.unavailable)
-      const { url } = own.server
+    test('on a server that dies meanwhile says so, names what is left, and ends with 3', async () => {
       const running = cli(['verify', url, '--law', 'R', '--repeat', '100'])
       await until(async () => (await scratchOn(url)).length > 0, 'a database for the laws')
       const [name = 'none'] = await scratchOn(url)
       await until(() => runsLaw(intoDatabase(url, name)), 'a law')
-      await own.stop()
+      await server?.stop()
       const { exitCode, output } = await running
       expect(output).toMatch(/could\s+not\s+be\s+removed/)
       expect(output).toContain(name)

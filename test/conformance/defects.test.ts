@@ -10,6 +10,7 @@ import { openGround, type Ground } from '../../src/conformance/ground.ts'
 import { laws } from '../../src/conformance/laws.ts'
 import { runLaw } from '../../src/conformance/run-law.ts'
 import { describeEngines } from '../engines/use.ts'
+import { lawTimeoutMs } from './describe-laws.ts'
 import { subjectOf } from './subjects.ts'
 
 /** Every way in which the library is made wrong on purpose. */
@@ -110,7 +111,7 @@ describeEngines(
         const sabotage = defects.find(({ does }) => does === mistake)
         if (law === undefined || sabotage === undefined)
           throw new Error(`${id}: there is no such law or defect`)
-        expect(await runLaw(ground, law)).toMatchObject({ verdict: 'holds' })
+        expect(await runLaw(ground, law, { timeoutMs: lawTimeoutMs })).toMatchObject({ verdict: 'holds' })
         const { verdict, reason } = await runLaw(ground, law, { sabotage, timeoutMs: 4_000 })
         expect(verdict, reason).toBe('broken')
       })

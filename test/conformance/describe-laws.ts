@@ -25,7 +25,7 @@ const ownWays: Ways = {
 const runs = Number(process.env.HOLDFAST_LAW_RUNS ?? 1)
 
 /** Only against hanging: a machine may be ten times slower than the one that a law's own limit is meant for. */
-const lawTimeoutMs = 120_000
+export const lawTimeoutMs = 120_000
 
 /**
  * One spec for each law, engine and adapter, and one for its control.

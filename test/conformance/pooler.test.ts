@@ -6,6 +6,7 @@ import { openScratch } from '../../src/connect/scratch.ts'
 import { useExtraServer } from '../engines/extra-server.ts'
 import { startPgBouncer } from '../engines/pgbouncer.ts'
 import { describeEngines } from '../engines/use.ts'
+import { lawTimeoutMs } from './describe-laws.ts'
 
 describeEngines(
   (context) => {
@@ -16,7 +17,11 @@ describeEngines(
     }) => {
       const subject = await openScratch(pooler(skip).server.url)
       try {
-        const { matrix, results, error } = await verifySubject(subject, { laws, seed: 1 })
+        const { matrix, results, error } = await verifySubject(subject, {
+          laws,
+          seed: 1,
+          timeoutMs: lawTimeoutMs,
+        })
         expect(error).toBeUndefined()
         const broken = results.filter(({ verdict }) => verdict === 'broken')
         expect(broken.map(({ id, reason }) => `${id}: ${reason}`)).toEqual([])

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openGround, type Ground } from '../../src/conformance/ground.ts'
 import { laws } from '../../src/conformance/laws.ts'
 import { runLaw } from '../../src/conformance/run-law.ts'
+import { lawTimeoutMs } from '../conformance/describe-laws.ts'
 import { memorySubject } from './subject.ts'
 
 /** What there is no such thing as in memory. Every other law holds. */
@@ -33,7 +34,7 @@ describe('the memory of holdfast/testing', () => {
   for (const law of laws) {
     const expected = excused[law.id] ?? 'holds'
     test(`${law.id}: ${law.says}`, async () => {
-      const { verdict, reason } = await runLaw(ground, law)
+      const { verdict, reason } = await runLaw(ground, law, { timeoutMs: lawTimeoutMs })
       expect(verdict, reason).toBe(expected)
     })
 

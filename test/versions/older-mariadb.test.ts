@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { openGround } from '../../src/conformance/ground.ts'
 import { laws } from '../../src/conformance/laws.ts'
 import { runLaw } from '../../src/conformance/run-law.ts'
+import { lawTimeoutMs } from '../conformance/describe-laws.ts'
 import { allAdaptersOf, subjectOf } from '../conformance/subjects.ts'
 import { loadEngine } from '../engines/engine-list.ts'
 import { useExtraServer } from '../engines/extra-server.ts'
@@ -22,7 +23,7 @@ describe('on MariaDB 10.5', () => {
         const engine = await (await loadEngine('mariadb')).connect(server)
         const ground = await openGround(subjectOf('mariadb', adapter, engine.server.url))
         try {
-          const { verdict, reason } = await runLaw(ground, law)
+          const { verdict, reason } = await runLaw(ground, law, { timeoutMs: lawTimeoutMs })
           expect(verdict, reason).toBe('holds')
         } finally {
           await ground.close()
