@@ -47,6 +47,8 @@ export interface ClaimText {
   readonly exhausted: () => string
   /** Rows of the queue, whatever became of them. */
   readonly matching: () => string
+  /** Rows of the queue that nobody has claimed, with one of these in the column `unique`. */
+  readonly waiting: (keys: readonly unknown[]) => string
   /** Rows that meet these conditions, at least one. */
   readonly meeting: (conditions: readonly QueueCondition[]) => string
   /** How many rows can be claimed, are delayed, are claimed, and were claimed too often. */
@@ -96,6 +98,12 @@ export function claimText(syntax: ClaimSyntax, queue: QueueTable): ClaimText {
     claimable: () => [...matches(), isOver, ...limited('<')].join(' AND '),
     expired: () => [...matches(), `${at(queue.token)} IS NOT NULL`, `${until} <= ${nowMs}`].join(' AND '),
     matching: () => ['1 = 1', ...matches()].join(' AND '),
+    waiting: (keys) =>
+      [
+        ...matches(),
+        `${at(queue.token)} IS NULL`,
+        `${at(queue.unique ?? '')} IN (${keys.map((key) => value(key as Value)).join(', ')})`,
+      ].join(' AND '),
     meeting: (conditions) => conditions.map((one) => conditionText(one, at, value)).join(' AND '),
     sums: () => sumsOf({ syntax, until, token: at(queue.token), isOver, limited }),
     exhausted: () => [...matches(), isOver, ...limited('>=')].join(' AND '),
@@ -137,7 +145,7 @@ interface Setting {
 
 function settersOf(
   { syntax: { quote, nowMs, duration = (place) => place }, value }: Setting,
-  { token, until, worker, attempts }: QueueTable,
+  { token, until, worker, attempts, unique }: QueueTable,
 ): Pick<ClaimText, 'setClaim' | 'setFree' | 'setUnclaimed' | 'setDone' | 'setUntil'> {
   const assign = (change: Changes): readonly string[] =>
     Object.entries(change).map(([column, one]) => `${quote(column)} = ${value(one)}`)
@@ -151,6 +159,7 @@ function settersOf(
         later(terms.visibilityMs),
         ...(worker === undefined ? [] : [`${quote(worker)} = ${value(terms.worker ?? null)}`]),
         ...(attempts === undefined ? [] : [`${quote(attempts)} = COALESCE(${quote(attempts)}, 0) + 1`]),
+        ...clear(unique),
       ].join(', '),
     setFree: (change = {}, delayMs = 0) =>
       [...assign(change), ...(delayMs === 0 ? clear(until) : [later(delayMs)]), ...clear(token, worker)].join(

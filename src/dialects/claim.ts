@@ -27,6 +27,8 @@ export interface QueueTable {
   readonly until: string
   readonly worker?: string
   readonly attempts?: string
+  /** What at most one row that nobody has claimed may have; every claim empties it. */
+  readonly unique?: string
   /** A row that was claimed that often is claimed no more. Only where there is a column of attempts. */
   readonly maxAttempts?: number
 }

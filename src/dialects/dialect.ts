@@ -6,6 +6,7 @@ import type { Unsupported } from '../core/support.ts'
 import type { Version } from '../core/version.ts'
 import type { LeaseStatements } from './lease.ts'
 import type { ClaimStatements } from './claim.ts'
+import type { EnqueueStatements } from './enqueue.ts'
 import type { NamedLockTraits } from './named-lock.ts'
 import type { OnceStatements } from './once.ts'
 import type { OptimisticStatements } from './optimistic.ts'
@@ -40,6 +41,8 @@ export interface Dialect {
   readonly optimistic: OptimisticStatements
   readonly once: OnceStatements
   readonly identity: Identity
+  /** How jobs are stored. Loaded when it is asked for; without it `enqueue` is refused. */
+  readonly enqueue?: () => Promise<EnqueueStatements>
   /** For looking at servers and proving what they do. Without it `inspect`, `attest` and `adviseIndexes` are refused. */
   readonly tools?: () => Promise<DialectTools>
 }
@@ -52,6 +55,7 @@ export interface Dialect {
  */
 export interface BuiltinDialect<Name extends string, Refused extends Category = never> extends Dialect {
   readonly name: Name
+  readonly enqueue: () => Promise<EnqueueStatements>
   readonly tools: () => Promise<DialectTools>
   readonly cells: { readonly [C in Category]: C extends Refused ? Unsupported : Emitter<C> }
 }

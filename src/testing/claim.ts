@@ -1,6 +1,6 @@
 import { wallMs } from '../core/clock.ts'
 import type { TableName } from '../core/request.ts'
-import type { Row } from '../core/statement.ts'
+import type { Row, Value } from '../core/statement.ts'
 import {
   countRows,
   type Changes,
@@ -10,6 +10,7 @@ import {
   type JobCounts,
   type QueueTable,
 } from '../dialects/claim.ts'
+import type { EnqueueStatements } from '../dialects/enqueue.ts'
 import { command, type Change, type Condition } from './command.ts'
 import { meets } from './match.ts'
 
@@ -65,6 +66,32 @@ function countsOf(queue: QueueTable, rows: readonly Row[]): JobCounts {
   return counts
 }
 
+/** Rows without an id get a number of their own. */
+export const enqueue: EnqueueStatements = {
+  insert: (queue, { columns, rows, isUnique }) =>
+    command({
+      do: 'insert-all',
+      table: nameOf(queue.table),
+      id: queue.id,
+      rows: rows.map((row) => Object.fromEntries(columns.map((column, at) => [column, row[at]]))),
+      ...(isUnique && queue.unique !== undefined && { unique: queue.unique }),
+    }),
+  stored: (rows) => rows,
+  // a change of nothing: it locks
+  find: (queue, keys, isHeld) => [
+    command({
+      do: isHeld ? 'change' : 'find',
+      table: nameOf(queue.table),
+      where: [
+        ...matches(queue),
+        { column: queue.token, is: [null] },
+        { column: queue.unique ?? '', is: keys as readonly Value[] },
+      ],
+    }),
+  ],
+  takesAnything: true,
+}
+
 export const claim: ClaimStatements = {
   take: (queue, { token, worker, limit, visibilityMs }) => {
     const { attempts, maxAttempts, order } = queue
@@ -81,6 +108,7 @@ export const claim: ClaimStatements = {
           skip: true,
           set: {
             [queue.token]: token,
+            ...(queue.unique !== undefined && { [queue.unique]: null }),
             ...(queue.worker !== undefined && { [queue.worker]: worker ?? null }),
           },
           inMs: { [queue.until]: visibilityMs },

@@ -44,6 +44,16 @@ export interface Insert extends Pick<Change, 'inMs'> {
   readonly unlessThere?: true
 }
 
+/** Gives the rows that were stored. One whose value in the column `unique` another has is left out. */
+export interface InsertAll {
+  readonly do: 'insert-all'
+  readonly table: string
+  readonly rows: readonly Row[]
+  /** Gets a number where a row has none. */
+  readonly id: string
+  readonly unique?: string
+}
+
 export interface Lock {
   readonly do: 'lock' | 'unlock'
   readonly name: string
@@ -58,6 +68,7 @@ export type Command =
   | Find
   | Change
   | Insert
+  | InsertAll
   | Lock
   | { readonly do: 'lease'; readonly claim: LeaseClaim }
   | { readonly do: 'renew'; readonly held: LeaseHeld; readonly ttlMs: number }

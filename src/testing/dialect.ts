@@ -9,7 +9,7 @@ import { leaseAnswers, type LeaseStatements } from '../dialects/lease.ts'
 import { isWritten, type OnceStatements } from '../dialects/once.ts'
 import type { OptimisticStatements } from '../dialects/optimistic.ts'
 import { textOfKey } from '../locks/refused.ts'
-import { claim, nameOf } from './claim.ts'
+import { claim, enqueue, nameOf } from './claim.ts'
 import { command, type Condition, type Lock } from './command.ts'
 import { errors } from './error.ts'
 import { leaseTopic } from './leases.ts'
@@ -104,6 +104,7 @@ export const memoryDialect: Dialect = {
   },
   errors,
   claim,
+  enqueue: async () => enqueue,
   optimistic,
   once,
   transaction: { lockTimeout },

@@ -1,6 +1,6 @@
 import type { LockMode } from '../core/request.ts'
 import type { Row, Value } from '../core/statement.ts'
-import type { Change, Command, Condition, Find, Insert, Lock } from './command.ts'
+import type { Change, Command, Condition, Find, Insert, InsertAll, Lock } from './command.ts'
 import { MemoryError, outOfOrder } from './error.ts'
 import type { Owner } from './lock-table.ts'
 import { arranged, meets } from './match.ts'
@@ -30,6 +30,8 @@ export async function carryOut(place: Place, asked: Command): Promise<readonly R
       return change(place, asked)
     case 'insert':
       return insert(place, asked)
+    case 'insert-all':
+      return insertAll(place, asked)
     case 'lock':
       return [{ answer: (await lock(place, asked)) ? 1 : 0 }]
     case 'unlock':
@@ -115,6 +117,23 @@ async function insert(place: Place, asked: Insert): Promise<readonly Row[]> {
   place.touched.add(slot)
   await hold(place, slot.lock, { mode: 'exclusive' })
   return [row]
+}
+
+function freeNumber(place: Place, table: string, id: string): number {
+  for (;;) {
+    const number = place.memory.tables.number()
+    if (rowsOf(place, table, [{ column: id, is: [number] }]).length === 0) return number
+  }
+}
+
+async function insertAll(place: Place, { table, rows, id, unique }: InsertAll): Promise<readonly Row[]> {
+  const stored: Row[] = []
+  for (const row of rows) {
+    const numbered = { ...row, [id]: row[id] ?? freeNumber(place, table, id) }
+    const key = unique === undefined ? { key: id } : { key: unique, unlessThere: true as const }
+    stored.push(...(await insert(place, { do: 'insert', table, row: numbered, ...key })))
+  }
+  return stored
 }
 
 function mayWrite({ isReadOnly }: Place): void {

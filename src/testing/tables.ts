@@ -14,10 +14,16 @@ export class Tables {
   readonly #slots = new Map<string, Set<Slot>>()
   readonly #versions = new Map<string, number>()
   #count = 0
+  #numbers = 0
 
   /** Rises with every row of the table that is stored. */
   versionOf(table: string): number {
     return this.#versions.get(table) ?? 0
+  }
+
+  /** One that was not given before. */
+  number(): number {
+    return (this.#numbers += 1)
   }
 
   /** The rows of a table, those included that only some transaction sees. */

@@ -1,6 +1,7 @@
 import { isSql, type Statement } from '../../src/core/statement.ts'
 import type { Version } from '../../src/core/version.ts'
 import type { ClaimStatements, EndPlan, TakeStep } from '../../src/dialects/claim.ts'
+import type { EnqueueStatements } from '../../src/dialects/enqueue.ts'
 import type { BuiltinDialect } from '../../src/dialects/dialect.ts'
 import type { ClaimIndex } from '../../src/dialects/tools.ts'
 import { looksOfDead } from '../../src/locks/queue/dead-looks.ts'
@@ -42,7 +43,8 @@ export async function claimCases(
     tools,
     readVersion,
     name,
-  }: Pick<BuiltinDialect<string>, 'claim' | 'tools' | 'readVersion' | 'name'>,
+    enqueue,
+  }: Pick<BuiltinDialect<string>, 'claim' | 'tools' | 'readVersion' | 'name' | 'enqueue'>,
   version: string,
 ): Promise<readonly Shown[]> {
   const { claimIndex } = await tools()
@@ -52,6 +54,32 @@ export async function claimCases(
   return [
     ...casesOf(server, first).map((one) => ({ ...one, title: `jobs: ${one.title}` })),
     ...casesOf(server, mails).map((one) => ({ ...one, title: `mails: ${one.title}` })),
+    ...newJobs(await enqueue()).map((one) => ({ ...one, title: `new jobs: ${one.title}` })),
+  ]
+}
+
+function newJobs({ insert, find, index }: EnqueueStatements): readonly Shown[] {
+  const { shape } = queue({
+    table: 'mail',
+    id: 'id',
+    orderBy: 'id',
+    where: { state: 'ready' },
+    claim: { token: 'token', until: 'until', unique: 'waits_for' },
+    done: 'delete',
+  })
+  const columns = ['state', 'waits_for']
+  const rows = [
+    ['ready', 'a'],
+    ['ready', 'b'],
+  ]
+  const asked = index?.(shape)
+  return [
+    { title: 'store', statement: insert(shape, { columns: ['state'], rows: [['ready']], isUnique: false }) },
+    { title: 'store unless there', statement: insert(shape, { columns, rows, isUnique: true }) },
+    ...find(shape, ['a', 'b'], false).map((statement) => ({ title: 'find', statement })),
+    ...find(shape, ['a', 'b'], true).map((statement) => ({ title: 'find and keep', statement })),
+    ...(asked === undefined ? [] : [{ title: 'is the index there', statement: asked.ask }]),
+    ...(asked === undefined ? [] : [{ title: 'make it', statement: { sql: asked.create, params: [] } }]),
   ]
 }
 

@@ -3,6 +3,8 @@ import { expect, expectTypeOf, test } from 'vitest'
 
 import { kyselyQueue, type KyselyQueueDefinition } from '../../src/entries/kysely.ts'
 import type { Claims } from '../../src/locks/queue/claims.ts'
+import type { Enqueued } from '../../src/locks/queue/enqueue.ts'
+import type { NewJob } from '../../src/locks/queue/new-jobs.ts'
 import type { Job } from '../../src/locks/queue/job.ts'
 import type { Queue, QueueDefinition } from '../../src/locks/queue/queue-definition.ts'
 import { queue } from '../../src/locks/queue/queue.ts'
@@ -107,4 +109,19 @@ test('a transaction in the place of options does not compile, nor does one under
     await claims.complete(mails, job, { tx: 5 })
   }
   expect(calls).toBeInstanceOf(Function)
+})
+
+test('a new job has columns of the queue, and what is no plain value may be text', () => {
+  interface Letter extends MailRow {
+    readonly body: { readonly text: string }
+  }
+  const job: NewJob<Letter> = { sent_by: 'me', body: '{"text":"hello"}' }
+  // @ts-expect-error there is no such column
+  const column: NewJob<Letter> = { importance: 1 }
+  // @ts-expect-error the column never has this value
+  const value: NewJob<Letter> = { state: 'redy' }
+  const calls = (claims: Claims<string>): Promise<Enqueued> =>
+    // @ts-expect-error the key is in the job, not in the options
+    claims.enqueue(queue<MailRow>(mail), { sent_by: 'me' }, { unique: 'sent_by' })
+  expect([job, column, value, calls]).toHaveLength(4)
 })

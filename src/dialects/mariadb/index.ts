@@ -48,6 +48,7 @@ export const mariadb: BuiltinDialect<'mariadb', 'table'> = {
   transaction,
   lease,
   named,
+  enqueue: async () => (await import('../mysql/enqueue.ts')).enqueue,
   tools: async () => (await import('./tools.ts')).tools,
   identity: identity('MariaDB'),
 }

@@ -65,6 +65,7 @@ export const claim: ClaimStatements = {
           [fieldName(queue.token)]: literal(token),
           [fieldName(queue.until)]: { $add: [now, visibilityMs] },
           ...(queue.worker === undefined ? {} : { [queue.worker]: literal(worker ?? null) }),
+          ...(queue.unique === undefined ? {} : { [queue.unique]: '$$REMOVE' }),
           ...(queue.attempts === undefined
             ? {}
             : { [queue.attempts]: { $add: [{ $ifNull: [`$${queue.attempts}`, 0] }, 1] } }),

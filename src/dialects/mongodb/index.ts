@@ -38,6 +38,7 @@ export const mongodb: BuiltinDialect<'mongodb', 'skip-locked' | 'table'> = {
   transaction: { canRepeatCommit: true },
   lease,
   named,
+  enqueue: async () => (await import('./enqueue.ts')).enqueue,
   tools: async () => (await import('./tools.ts')).tools,
   identity: { ask: { command: { buildInfo: 1 } }, version: ({ version }) => String(version) },
 }

@@ -4,7 +4,7 @@ import { endAll, sqlClaims, type PickedChange } from '../claim-sql.ts'
 import { claimText, type ClaimSyntax, type ClaimText } from '../claim-text.ts'
 import { syntax as names } from './syntax.ts'
 
-const syntax: ClaimSyntax = {
+export const syntax: ClaimSyntax = {
   ...names,
   nowMs: "DATEDIFF_BIG(millisecond, '1970-01-01T00:00:00', SYSUTCDATETIME())",
 }

@@ -49,6 +49,7 @@ export const mssql: BuiltinDialect<'mssql'> = {
   transaction: { lockTimeout: (ms) => ({ setting: lockTimeout(ms) }) },
   lease,
   named,
+  enqueue: async () => (await import('./enqueue.ts')).enqueue,
   tools: async () => (await import('./tools.ts')).tools,
   identity: {
     ask: sql("SELECT CAST(SERVERPROPERTY('ProductVersion') AS nvarchar(128)) AS version"),

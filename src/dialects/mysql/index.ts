@@ -49,6 +49,7 @@ export const mysql: BuiltinDialect<'mysql', 'table'> = {
   transaction,
   lease,
   named,
+  enqueue: async () => (await import('./enqueue.ts')).enqueue,
   tools: async () => (await import('./tools.ts')).tools,
   identity: identity('MySQL'),
 }

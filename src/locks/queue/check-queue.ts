@@ -17,7 +17,7 @@ export function checkQueue(definition: QueueDefinition): Omit<Queue, 'visibility
   const id = checkName('id', definition.id)
   const claim = checkClaim(definition.claim, id)
   const where = checkWhere(definition.where ?? {}, Object.values(claim))
-  const order = checkOrder(definition.orderBy, id, [claim.token, claim.until, claim.worker])
+  const order = checkOrder(definition.orderBy, id, [claim.token, claim.until, claim.worker, claim.unique])
   const dead = checkDead(definition.dead, claim)
   const shape: QueueTable = {
     table,
@@ -32,17 +32,18 @@ export function checkQueue(definition: QueueDefinition): Omit<Queue, 'visibility
   return { shape, done, ...(dead && { dead: dead.set }) }
 }
 
-type ClaimColumns = Pick<QueueTable, 'token' | 'until' | 'worker' | 'attempts'>
+type ClaimColumns = Pick<QueueTable, 'token' | 'until' | 'worker' | 'attempts' | 'unique'>
 
 function checkClaim(claim: QueueDefinition['claim'], id: string): ClaimColumns {
   mustBeObject('claim', claim)
-  onlyKnown(claim, ['token', 'until', 'worker', 'attempts'])
-  const { token, until, worker, attempts } = claim
+  onlyKnown(claim, ['token', 'until', 'worker', 'attempts', 'unique'])
+  const { token, until, worker, attempts, unique } = claim
   const columns = {
     token: checkName('claim.token', token),
     until: checkName('claim.until', until),
     ...(worker !== undefined && { worker: checkName('claim.worker', worker) }),
     ...(attempts !== undefined && { attempts: checkName('claim.attempts', attempts) }),
+    ...(unique !== undefined && { unique: checkName('claim.unique', unique) }),
   }
   const names = [id, ...Object.values(columns)]
   const twice = names.find((name, index) => names.indexOf(name) !== index)
@@ -116,12 +117,12 @@ function checkDead(
   return { maxAttempts: afterAttempts, set: checkSet('dead.set', dead.set, claim) }
 }
 
-function checkSet(field: string, set: Row, { token, until }: Pick<QueueTable, 'token' | 'until'>): Changes {
+function checkSet(field: string, set: Row, { token, until, unique }: ClaimColumns): Changes {
   mustBeObject(field, set)
   return Object.fromEntries(
     Object.entries(set).map(([column, value]) => {
-      if (column === token || column === until)
-        throw new LockUsageError(`${field}.${column}`, 'is set by the end of the claim itself')
+      if (column === token || column === until || column === unique)
+        throw new LockUsageError(`${field}.${column}`, 'is set by the claim itself')
       return [checkName(field, column), checkValue(`${field}.${column}`, value)]
     }),
   )
@@ -149,7 +150,7 @@ function checkDeadLooks(set: Changes, shape: QueueTable, done: Changes | 'delete
   )
 }
 
-function checkValue(field: string, value: unknown): Value {
+export function checkValue(field: string, value: unknown): Value {
   const isValue =
     value === null ||
     ['string', 'number', 'bigint', 'boolean'].includes(typeof value) ||

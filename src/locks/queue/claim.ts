@@ -44,6 +44,8 @@ export interface ClaimPort<Tx> {
   readonly find: (tx: Tx) => OpenTransaction<Tx>
   /** What wakes the workers of these locks, by the queue's table. */
   readonly wakers: Map<string, Set<() => void>>
+  /** Queues whose unique index was seen. */
+  readonly indexed: WeakSet<object>
 }
 
 /** What a release can be told. */

@@ -15,16 +15,44 @@ import {
 } from './claim.ts'
 import { completeAll } from './complete-all.ts'
 import { endOptions } from './end-options.ts'
+import type { Enqueued, EnqueueOptions } from './enqueue.ts'
 import { adviseIndexes, type IndexAdvice } from './index-advice.ts'
 import type { Job, JobKey, JobOptions, ReleaseOptions } from './job.ts'
+import type { NewJob } from './new-jobs.ts'
 import type { OpenTransaction, Port } from '../port.ts'
 import type { Queue } from './queue-definition.ts'
+import { partOf } from '../transaction/part.ts'
+import type { Row } from '../../core/statement.ts'
 import type { WorkOptions, WorkReport } from './work-options.ts'
 import { stats, type QueueStats } from './stats.ts'
 import { work } from './work.ts'
 
 /** Work queues in tables of yours. */
 export interface Claims<Tx> {
+  /**
+   * Stores jobs and wakes workers; with `tx`, both when that commits. All are stored, or none.
+   *
+   * A job with a value in the column `claim.unique` is not stored while another one with it waits to be claimed. Rejects
+   * with {@link LockUsageError}, and stores nothing, where that column has no unique index.
+   *
+   * @example
+   * import { queue } from 'holdfast/pg'
+   *
+   * const jobs = queue({
+   *   table: 'job',
+   *   id: 'id',
+   *   orderBy: 'id',
+   *   claim: { token: 'claim_token', until: 'claimed_until' },
+   *   done: 'delete',
+   * })
+   * const { stored } = await locks.enqueue(jobs, [{ payload: 'a' }, { payload: 'b' }])
+   * stored.length // => 2
+   */
+  readonly enqueue: <R extends object>(
+    queue: Queue<R>,
+    jobs: NewJob<NoInfer<R>> | readonly NewJob<NoInfer<R>>[],
+    options?: EnqueueOptions<Tx>,
+  ) => Promise<Enqueued>
   /**
    * Claims jobs: each goes to one caller only, in the queue's order. Returns none when none is free.
    *
@@ -115,8 +143,16 @@ export function createClaims<Tx>(
   port: Port<Tx>,
   find: (tx: Tx) => OpenTransaction<Tx> = unknownTransaction,
 ): Claims<Tx> {
-  const claims: ClaimPort<Tx> = { port, find, wakers: new Map() }
+  const claims: ClaimPort<Tx> = { port, find, wakers: new Map(), indexed: new WeakSet() }
   return {
+    enqueue: async (queue, jobs, options) => {
+      const tx = endOptions(claims, options)?.tx
+      const open = tx === undefined ? undefined : find(tx)
+      const list = (isList(jobs) ? jobs : [jobs]) as readonly Row[]
+      const store = async (): Promise<Enqueued> =>
+        (await import('./enqueue.ts')).enqueue(claims, checked(queue), { jobs: list, open })
+      return open === undefined ? store() : partOf(open, store)
+    },
     claim: async (queue, options) => (await claim(claims, checked(queue), { options })).jobs,
     complete: async (queue, jobs, options) => {
       const terms = endOptions(claims, options)
@@ -156,7 +192,7 @@ function keyOf(job: JobKey): JobKey {
   return { id: job.id, token: job.token }
 }
 
-function isList(jobs: JobKey | readonly JobKey[]): jobs is readonly JobKey[] {
+function isList<T>(jobs: T | readonly T[]): jobs is readonly T[] {
   return Array.isArray(jobs)
 }
 

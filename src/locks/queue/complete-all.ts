@@ -108,7 +108,7 @@ async function endGroup<Tx, R extends object>(
   const send = async ({ session, dialect }: ClaimVisit): Promise<readonly unknown[] | undefined> => {
     const plan = dialect.claim.completeAll?.(queue.shape, held, queue.done)
     if (plan === undefined) return undefined
-    const rows = await (tx === undefined ? sendAlone(session, plan) : sendPlan(session, plan))
+    const rows = await (tx === undefined ? sendAlone({ session, dialect }, plan) : sendPlan(session, plan))
     return rows.map((row) => readId(row, queue.shape.id, dialect.claim))
   }
   const ended =
@@ -135,13 +135,25 @@ async function sendPlan(session: Session, { look, change }: EndPlan): Promise<re
 }
 
 /** A look and the change after it are one only in a transaction. */
-async function sendAlone(session: Session, plan: EndPlan): Promise<readonly Row[]> {
-  if (plan.look === undefined) return sendPlan(session, plan)
-  await session.begin()
+async function sendAlone(
+  visit: Pick<ClaimVisit, 'session' | 'dialect'>,
+  plan: EndPlan,
+): Promise<readonly Row[]> {
+  const send = (): Promise<readonly Row[]> => sendPlan(visit.session, plan)
+  return plan.look === undefined ? send() : inOwnTransaction(visit, send)
+}
+
+/** Sends statements as one. */
+export async function inOwnTransaction<T>(
+  { session, dialect }: Pick<ClaimVisit, 'session' | 'dialect'>,
+  send: () => Promise<T>,
+): Promise<T> {
+  const { writeMode } = dialect.transaction
+  await session.begin(writeMode === undefined ? {} : { mode: writeMode })
   try {
-    const rows = await sendPlan(session, plan)
+    const result = await send()
     await session.commit()
-    return rows
+    return result
   } catch (error) {
     // when this fails as well, nobody knows what the session holds: its own error ends the session
     await session.rollback()
@@ -167,7 +179,7 @@ async function oneByOne<Tx, R extends object>(
 }
 
 /** The same text for the same id, as it came with the claim and as it comes back. */
-function textOf(id: unknown): string {
+export function textOf(id: unknown): string {
   if (id instanceof Uint8Array) return Buffer.from(id).toString('hex')
   return typeof id === 'object' ? JSON.stringify(id) : `${id as string | number | bigint | boolean}`
 }

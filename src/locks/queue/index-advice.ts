@@ -18,9 +18,12 @@ export async function adviseIndexes<Tx>(port: Port<Tx>, queue: Queue<object>): P
     queue,
     work: async (visit) => {
       const { index, scan } = await claimIndexOf(visit)
-      const statements = index(queue.shape, visit.version).map((statement) =>
+      const { shape } = queue
+      const statements = index(shape, visit.version).map((statement) =>
         isSql(statement) ? statement.sql : JSON.stringify(statement.command),
       )
+      const unique = shape.unique && (await visit.dialect.enqueue?.())?.index?.(shape).create
+      if (unique !== undefined) statements.push(unique)
       const problem = await scanProblem(visit, scan, queue)
       return { statements, warning: problem === undefined ? undefined : `a claim is slow: ${problem}` }
     },

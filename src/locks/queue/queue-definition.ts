@@ -46,6 +46,11 @@ export interface QueueDefinition<R extends object = Row> {
     readonly worker?: QueueColumn<R>
     /** How often it was claimed. */
     readonly attempts?: QueueColumn<R>
+    /**
+     * What `enqueue` stores only once until the job is claimed: a text or a number, with a unique index; null when the
+     * job was claimed, or may be there several times.
+     */
+    readonly unique?: QueueColumn<R>
   }
   /** What becomes of a job that is done. Afterwards `where` must not match it. */
   readonly done: 'delete' | { readonly set: QueueChanges<R> }

@@ -15,7 +15,7 @@ export function queue<R extends object = Row>(definition: QueueDefinition<NoInfe
 
 /** Every column that the description names. */
 export function columnsOf({ shape, done, dead }: Queue<object>): readonly string[] {
-  const { id, order, where, token, until, worker, attempts } = shape
+  const { id, order, where, token, until, worker, attempts, unique } = shape
   const columns = [
     id,
     ...order.map(({ column }) => column),
@@ -24,6 +24,7 @@ export function columnsOf({ shape, done, dead }: Queue<object>): readonly string
     until,
     worker,
     attempts,
+    unique,
     ...Object.keys(done === 'delete' ? {} : done),
     ...Object.keys(dead ?? {}),
   ]
