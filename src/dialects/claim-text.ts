@@ -27,7 +27,7 @@ export interface ClaimSyntax extends SqlSyntax {
 }
 
 /** The name of the table inside of a pick. A column with it in front can never be taken for a text. */
-const alias = 'j'
+export const alias = 'j'
 
 /**
  * The parts of a claim's statements. Each part adds its values to the parameters as it is written, so parts must be
@@ -47,8 +47,6 @@ export interface ClaimText {
   readonly exhausted: () => string
   /** Rows of the queue, whatever became of them. */
   readonly matching: () => string
-  /** Rows of the queue that nobody has claimed, with one of these in the column `unique`. */
-  readonly waiting: (keys: readonly unknown[]) => string
   /** Rows that meet these conditions, at least one. */
   readonly meeting: (conditions: readonly QueueCondition[]) => string
   /** How many rows can be claimed, are delayed, are claimed, and were claimed too often. */
@@ -98,12 +96,6 @@ export function claimText(syntax: ClaimSyntax, queue: QueueTable): ClaimText {
     claimable: () => [...matches(), isOver, ...limited('<')].join(' AND '),
     expired: () => [...matches(), `${at(queue.token)} IS NOT NULL`, `${until} <= ${nowMs}`].join(' AND '),
     matching: () => ['1 = 1', ...matches()].join(' AND '),
-    waiting: (keys) =>
-      [
-        ...matches(),
-        `${at(queue.token)} IS NULL`,
-        `${at(queue.unique ?? '')} IN (${keys.map((key) => value(key as Value)).join(', ')})`,
-      ].join(' AND '),
     meeting: (conditions) => conditions.map((one) => conditionText(one, at, value)).join(' AND '),
     sums: () => sumsOf({ syntax, until, token: at(queue.token), isOver, limited }),
     exhausted: () => [...matches(), isOver, ...limited('>=')].join(' AND '),

@@ -1,6 +1,6 @@
 import type { SqlStatement, Value } from '../core/statement.ts'
 import type { QueueTable } from './claim.ts'
-import { claimText, type ClaimSyntax, type ClaimText } from './claim-text.ts'
+import { alias, claimText, type ClaimSyntax, type ClaimText } from './claim-text.ts'
 import type { EnqueueStatements, NewRows } from './enqueue.ts'
 import { quoteTable, type SqlSyntax } from './sql.ts'
 
@@ -22,8 +22,22 @@ export function findWaiting(
 ): SqlStatement {
   const text = claimText(syntax, queue)
   return text.statement(
-    `SELECT ${text.key}${text.withExactId(text.key)} FROM ${text.from}${hints} WHERE ${text.waiting(keys)}${clause}`,
+    `SELECT ${text.key}${text.withExactId(text.key)} FROM ${text.from}${hints} WHERE ${waiting(text, { syntax, queue, keys })}${clause}`,
   )
+}
+
+interface Waiting {
+  readonly syntax: SqlSyntax
+  readonly queue: QueueTable
+  readonly keys: readonly unknown[]
+}
+
+/** Rows of the queue that nobody has claimed, with one of these in the column `unique`. */
+export function waiting(text: ClaimText, { syntax, queue, keys }: Waiting): string {
+  const at = (column: string): string => `${alias}.${syntax.quote(column)}`
+  const matching = text.matching()
+  const listed = keys.map((key) => text.value(key as Value)).join(', ')
+  return `${matching} AND ${at(queue.token)} IS NULL AND ${at(queue.unique ?? '')} IN (${listed})`
 }
 
 interface Finding {

@@ -1,6 +1,6 @@
 import { claimText } from '../claim-text.ts'
 import { foundIn, type EnqueueStatements } from '../enqueue.ts'
-import { createUnique, findWaiting, insertReturning, partsOf } from '../enqueue-sql.ts'
+import { createUnique, findWaiting, insertReturning, partsOf, waiting } from '../enqueue-sql.ts'
 import { sql } from '../sql.ts'
 import { claimSyntax as syntax } from './claim.ts'
 
@@ -15,7 +15,7 @@ export const enqueue: EnqueueStatements = {
     return [
       text.statement(
         `UPDATE ${text.table} SET ${until} = ${until} WHERE ${text.id} IN ` +
-          `(SELECT ${text.key} FROM ${text.from} WHERE ${text.waiting(keys)}) ` +
+          `(SELECT ${text.key} FROM ${text.from} WHERE ${waiting(text, { syntax, queue, keys })}) ` +
           `RETURNING ${text.id}${text.withExactId(text.id)}`,
       ),
     ]

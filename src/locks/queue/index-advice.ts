@@ -22,7 +22,8 @@ export async function adviseIndexes<Tx>(port: Port<Tx>, queue: Queue<object>): P
       const statements = index(shape, visit.version).map((statement) =>
         isSql(statement) ? statement.sql : JSON.stringify(statement.command),
       )
-      const unique = shape.unique && (await visit.dialect.enqueue?.())?.index?.(shape).create
+      const unique =
+        shape.unique === undefined ? undefined : (await visit.dialect.enqueue?.())?.index?.(shape).create
       if (unique !== undefined) statements.push(unique)
       const problem = await scanProblem(visit, scan, queue)
       return { statements, warning: problem === undefined ? undefined : `a claim is slow: ${problem}` }
