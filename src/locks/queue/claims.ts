@@ -42,11 +42,15 @@ export interface Claims<Tx> {
    *   table: 'job',
    *   id: 'id',
    *   orderBy: 'id',
+   *   where: { state: 'ready' },
    *   claim: { token: 'claim_token', until: 'claimed_until' },
    *   done: 'delete',
    * })
-   * const { stored } = await locks.enqueue(jobs, [{ payload: 'a' }, { payload: 'b' }])
-   * stored.length // => 2
+   * const { stored } = await locks.enqueue(jobs, [
+   *   { id: 8, priority: 0, attempts: 0, payload: 'welcome' },
+   *   { id: 9, priority: 0, attempts: 0, payload: 'report' },
+   * ])
+   * stored // => [8, 9]
    */
   readonly enqueue: <R extends object>(
     queue: Queue<R>,
