@@ -54,7 +54,7 @@ describeLeases((stage) => {
     )
     for (const { error, timeoutMs, tookMs } of ends) {
       expect(error).toBeInstanceOf(LockTimeoutError)
-      expect(tookMs).toBeGreaterThanOrEqual(timeoutMs - 1)
+      expect(tookMs).toBeGreaterThanOrEqual(timeoutMs * 0.9) // clocks differ
     }
     expect((await stage.row(name))?.owner).toBe(holder.owner)
   })

@@ -140,7 +140,7 @@ describeLeases((stage) => {
       LockNotAvailableError,
     )
     await take(stage.process(), name)
-    expect(performance.now() - asked).toBeGreaterThanOrEqual(2500)
+    expect(performance.now() - asked).toBeGreaterThan(2000) // by another clock than the server's
   })
 
   test('the clock of this machine has no say', async () => {

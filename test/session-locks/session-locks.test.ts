@@ -47,7 +47,7 @@ describeSessionLocks((stage) => {
     const began = performance.now()
     expect(await caught(b.acquire(stage.key(), { wait: { timeoutMs } }))).toBeInstanceOf(LockTimeoutError)
     const waitedMs = performance.now() - began
-    expect(waitedMs).toBeGreaterThanOrEqual(timeoutMs - 2)
+    expect(waitedMs).toBeGreaterThanOrEqual(timeoutMs * 0.9) // by another clock than the server's
   })
 
   test('a wait that blocks is seen on the server, and ends with the release', async () => {
