@@ -10,7 +10,7 @@ import type { Job } from '../../src/locks/queue/job.ts'
 import { queue } from '../../src/locks/queue/queue.ts'
 import { caught } from '../entries/stage.ts'
 import { jobs, type JobRow } from './job-table.ts'
-import { describeQueues, type QueueStage } from './stage.ts'
+import { describeQueues, describeQueuesAndKysely, type QueueStage } from './stage.ts'
 import { dialectOf, openWorkshop } from './workshop.ts'
 
 const deleted = queue<JobRow>({
@@ -33,12 +33,7 @@ const byTitle = queue<JobRow>({
 })
 
 describe('many jobs that end at once', () => {
-  describeQueues(specs)
-  describe('through Kysely', () => {
-    describeQueues(specs, { only: ['postgres'], adapter: 'kysely over pg' })
-    describeQueues(specs, { only: ['mysql', 'mariadb'], adapter: 'kysely over mysql2' })
-    describeQueues(specs, { only: ['sqlite'], adapter: 'kysely over better-sqlite3' })
-  })
+  describeQueuesAndKysely(specs)
 })
 
 function specs(stage: QueueStage): void {

@@ -5,7 +5,7 @@ import type { Row } from '../../src/core/statement.ts'
 import { queue } from '../../src/locks/queue/queue.ts'
 import type { Queue } from '../../src/locks/queue/queue-definition.ts'
 import { caught } from '../entries/stage.ts'
-import { describeQueues, type QueueStage } from './stage.ts'
+import { describeQueuesAndKysely, type QueueStage } from './stage.ts'
 import { openWorkshop, type Workshop } from './workshop.ts'
 
 /** A name that has to be quoted, on every engine. */
@@ -30,12 +30,7 @@ const ids: Readonly<Record<string, string>> = {
 }
 
 describe('new jobs', () => {
-  describeQueues(specs)
-  describe('through Kysely', () => {
-    describeQueues(specs, { only: ['postgres'], adapter: 'kysely over pg' })
-    describeQueues(specs, { only: ['mysql', 'mariadb'], adapter: 'kysely over mysql2' })
-    describeQueues(specs, { only: ['sqlite'], adapter: 'kysely over better-sqlite3' })
-  })
+  describeQueuesAndKysely(specs)
 })
 
 function specs(stage: QueueStage): void {

@@ -22,19 +22,24 @@ export function describeQueues(specs: (stage: QueueStage) => void, options: Stag
   describeEngines((context) => specs(stageOf(context, workshop)), only === undefined ? {} : { only })
 }
 
-/** The same also on servers that cannot skip locked rows, and through Kysely. */
-export function describeAllQueues(specs: (stage: QueueStage) => void): void {
+/** The same also through Kysely. */
+export function describeQueuesAndKysely(specs: (stage: QueueStage) => void): void {
   describeQueues(specs)
-
-  describe('on a server that cannot skip locked rows', () => {
-    describeQueues(specs, { only: ['mysql'], version: '5.7.44' })
-    describeQueues(specs, { only: ['mariadb'], version: '10.5.29' })
-  })
 
   describe('through Kysely', () => {
     describeQueues(specs, { only: ['postgres'], adapter: 'kysely over pg' })
     describeQueues(specs, { only: ['mysql', 'mariadb'], adapter: 'kysely over mysql2' })
     describeQueues(specs, { only: ['sqlite'], adapter: 'kysely over better-sqlite3' })
+  })
+}
+
+/** The same also on servers that cannot skip locked rows. */
+export function describeAllQueues(specs: (stage: QueueStage) => void): void {
+  describeQueuesAndKysely(specs)
+
+  describe('on a server that cannot skip locked rows', () => {
+    describeQueues(specs, { only: ['mysql'], version: '5.7.44' })
+    describeQueues(specs, { only: ['mariadb'], version: '10.5.29' })
   })
 }
 
