@@ -103,8 +103,10 @@ export const claim: ClaimStatements = {
   },
   unclaim: (queue, held) => {
     const { attempts } = queue
-    const less = attempts === undefined ? {} : { $inc: { [attempts]: -1 } }
-    return one(queue, held, { update: { $set: free(queue), ...less } })
+    if (attempts === undefined) return one(queue, held, { update: { $set: free(queue) } })
+    // never below nought: somebody may have reset the number meanwhile
+    const less = { $max: [0, { $subtract: [{ $ifNull: [`$${attempts}`, 0] }, 1] }] }
+    return one(queue, held, { update: [{ $set: { ...free(queue), [attempts]: less } }] })
   },
   extend: (queue, held, visibilityMs) =>
     one(queue, held, { update: [{ $set: { [queue.until]: { $add: [now, visibilityMs] } } }] }),
