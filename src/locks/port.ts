@@ -66,6 +66,8 @@ export interface OpenTransaction<Tx> extends Server {
   onLeave: (() => void)[] | undefined
   /** Whether COMMIT has stored it, as far as is known. */
   isStored: boolean
+  /** Called when it has. */
+  onStored: (() => void)[] | undefined
   /** What gives back the locks that outlive the transaction, sent once it has ended: in the opposite order. */
   readonly atEnd: Statement[]
 }

@@ -35,12 +35,19 @@ describe('a worker that has nothing to do', () => {
 
   describeQueues(
     (stage) => {
-      test('is woken by an announcement through the same locks', async () => {
+      const announcing: readonly [string, (queue: typeof jobs) => Promise<void>][] = [
+        ['through the same locks', (queue) => stage.shop.claims.announce(queue)],
+        [
+          'when its transaction commits',
+          (queue) => stage.shop.transaction((tx) => stage.shop.claims.announce(queue, { tx })),
+        ],
+      ]
+      test.each(announcing)('is woken by an announcement %s', async (_, announce) => {
         let pauses = 0
         // its first pause takes longer than the test may
         vi.spyOn(Math, 'random').mockImplementation(() => ((pauses += 1), 1000))
         const patient = patientJobs(30_000)
-        const { work, announce } = stage.shop.claims
+        const { work } = stage.shop.claims
         const stop = new AbortController()
         const done: number[] = []
         const working = work(patient, ({ id }) => void done.push(Number(id)), {

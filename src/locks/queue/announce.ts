@@ -15,15 +15,21 @@ export async function announce<Tx>(
     const statement = dialect.claim.announce?.(queue.shape)
     if (statement !== undefined) await session.run(statement)
   }
+  const wakeOwn = (): void => {
+    for (const wake of claims.wakers.get(textOfTable(queue.shape.table)) ?? []) wake()
+  }
   if (tx !== undefined) {
     const open = claims.find(tx as Tx)
-    return partOf(open, () => inTransaction(open, send))
+    return partOf(open, async () => {
+      ;(open.onStored ??= []).push(wakeOwn)
+      await inTransaction(open, send)
+    })
   }
   const { server } = claims.port
   const isHeard = server.candidates?.every(({ claim }) => claim.announce === undefined) !== true
   // where the engine tells nobody, nothing is sent: a caller in a transaction of its own would wait for its end
   if (isHeard) await callQueue(claims.port, { queue, work: send })
-  for (const wake of claims.wakers.get(textOfTable(queue.shape.table)) ?? []) wake()
+  wakeOwn()
 }
 
 /** Lets a worker be woken by those who share its locks. Gives what ends that. */

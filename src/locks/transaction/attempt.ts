@@ -110,6 +110,7 @@ async function fromBeginToCommit<Tx, T>(
     await settleCommit(error, open, commitDoubt(open, job, head[0]))
   }
   open.isStored = true
+  for (const tell of open.onStored ?? []) tell()
   return result
 }
 

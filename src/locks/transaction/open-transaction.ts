@@ -40,6 +40,7 @@ export function openTransaction<Tx>(
     isAtWork: false,
     onLeave: [],
     isStored: false,
+    onStored: undefined,
     atEnd: [],
   }
 }
