@@ -9,8 +9,20 @@ export function fixedColumns({ where }: QueueTable): readonly string[] {
   return where.filter(({ values }) => values.length === 1).map(({ column }) => column)
 }
 
-export function indexName(table: TableName): string {
-  return `${typeof table === 'string' ? table : (table.at(-1) ?? '')}_claim`
+/** Its end says which of the table's indexes it is, so a name that is too long for an engine is cut at its beginning. */
+export function indexName(table: TableName, end = 'claim'): string {
+  return `${typeof table === 'string' ? table : (table.at(-1) ?? '')}_${end}`.slice(-maxName)
+}
+
+/** PostgreSQL takes no more, and others no less. */
+const maxName = 63
+
+/** `name ON table`. */
+export function indexOn(syntax: SqlSyntax, table: TableName, end?: string): string {
+  const name = indexName(table, end)
+  if (syntax.indexesBearSchema !== true || typeof table === 'string')
+    return `${syntax.quote(name)} ON ${quoteTable(syntax, table)}`
+  return `${quoteTable(syntax, [...table.slice(0, -1), name])} ON ${quoteTable(syntax, table.slice(-1))}`
 }
 
 /** An index on the columns of `where` that have one value, and then on the order. */
@@ -41,7 +53,7 @@ export function explained(explain: string, syntax: ClaimSyntax, queue: QueueTabl
 }
 
 function createIndex(syntax: SqlSyntax, { table }: QueueTable, keys: readonly string[]): string {
-  return `CREATE INDEX ${syntax.quote(indexName(table))} ON ${quoteTable(syntax, table)} (${keys.join(', ')})`
+  return `CREATE INDEX ${indexOn(syntax, table)} (${keys.join(', ')})`
 }
 
 function isPlain(value: Value): boolean {

@@ -1,5 +1,6 @@
 import type { SqlStatement, Value } from '../core/statement.ts'
 import type { QueueTable } from './claim.ts'
+import { indexOn } from './claim-index.ts'
 import { alias, claimText, type ClaimSyntax, type ClaimText } from './claim-text.ts'
 import type { EnqueueStatements, NewRows } from './enqueue.ts'
 import { quoteTable, type SqlSyntax } from './sql.ts'
@@ -63,8 +64,7 @@ export function insertReturning(syntax: ClaimSyntax): Required<Pick<EnqueueState
 
 /** The index of a table is called by the column, so that it does not bear the name of the one for claims. */
 export function createUnique(syntax: SqlSyntax, { table, unique = '' }: QueueTable, rows = ''): string {
-  const name = `${typeof table === 'string' ? table : (table.at(-1) ?? '')}_${unique}`
-  return `CREATE UNIQUE INDEX ${syntax.quote(name)} ON ${quoteTable(syntax, table)} (${syntax.quote(unique)})${rows}`
+  return `CREATE UNIQUE INDEX ${indexOn(syntax, table, unique)} (${syntax.quote(unique)})${rows}`
 }
 
 /** The table's own name, and that of its schema. */

@@ -7,6 +7,8 @@ export interface SqlSyntax {
   readonly quote: (name: string) => string
   /** The placeholder of parameter number `position`, the first being 1. */
   readonly parameter: (position: number) => string
+  /** Whether it is the name of a new index that bears the schema, and not that of its table. */
+  readonly indexesBearSchema?: true
 }
 
 /** Names between `open` and `close`, with `close` doubled inside: the way every SQL engine escapes a quoted name. */

@@ -12,7 +12,9 @@ export const enqueue: EnqueueStatements = {
       sql(
         'SELECT 1 AS n FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0] ' +
           'WHERE i.indrelid = to_regclass($1) AND a.attname = $2 AND i.indisunique AND i.indisvalid ' +
-          'AND i.indimmediate AND i.indnatts = 1 AND i.indpred IS NULL',
+          'AND i.indimmediate AND i.indnatts = 1 AND i.indpred IS NULL ' +
+          // a claim empties the column; older servers have no such choice, and no such column in their catalog
+          `AND to_jsonb(i)->>'indnullsnotdistinct' IS DISTINCT FROM 'true'`,
         quoteTable(syntax, queue.table),
         queue.unique ?? '',
       ),
