@@ -33,17 +33,24 @@ export interface EnqueueStatements {
    * a unique violation.
    */
   readonly insert: (queue: QueueTable, jobs: NewRows) => Statement
-  /** The rows that were stored, by what `insert` answers. Absent where it answers nothing. */
-  readonly stored?: (rows: readonly Row[], queue: QueueTable) => readonly Row[]
+  /** The rows that were stored, by what `insert` answers: at least their ids. Absent where it answers nothing. */
+  readonly stored?: (rows: readonly Row[], queue: QueueTable, jobs: NewRows) => readonly Row[]
   /**
-   * Gives the ids of jobs with these values in the column `unique` that nobody has claimed. In a transaction
-   * (`isHeld`) nobody claims them before it ends. The rows of the last statement are the answer.
+   * Gives the ids of jobs with these values in the column `unique` that nobody has claimed. With `isHeld` nobody claims
+   * them before the transaction ends. The rows of the last statement are the answer.
    */
   readonly find: (queue: QueueTable, keys: readonly unknown[], isHeld: boolean) => readonly Statement[]
   /** Absent where the column needs none. */
   readonly index?: (queue: QueueTable) => UniqueIndex
   /** Whether two who store the same at once may both try, and one is refused by a unique violation. */
   readonly canCollide?: true
+  /**
+   * Whether a key has to be sent as text. The engine would compare a number with the texts of a column as numbers, and
+   * find the jobs of other keys.
+   */
+  readonly keysAsText?: true
+  /** Whether nobody fills in the column of the id, so that a job without it could never be ended. */
+  readonly needsId?: (queue: QueueTable) => boolean
   /** Whether values may be of any type, and not only those that travel beside SQL. */
   readonly takesAnything?: true
 }

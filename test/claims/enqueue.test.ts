@@ -182,7 +182,7 @@ function specs(stage: QueueStage): void {
       String(await caught(enqueue(mails, job as never, options)))
     expect(await refusal({ title: 'a', state: 'done' })).toMatch(/job\.state.*nobody would claim it/)
     expect(await refusal({ title: 'a', token: 't' })).toMatch(/job\.token.*a new job is free/)
-    expect(await refusal({ title: 'a', [key]: true })).toMatch(/not a text or a number/)
+    expect(await refusal({ title: 'a', [key]: true })).toMatch(/not a text or a whole number/)
     expect(await refusal('a' as never)).toMatch(/is not a job/)
     expect(await refusal({ title: 'a' }, { unique: key })).toMatch(/unique/)
     if (!stage.isDocuments) expect(await refusal({ title: { a: 1 } })).toMatch(/cannot|not a value/)

@@ -7,6 +7,7 @@ import { claimSyntax as syntax } from './claim.ts'
 /** A job is kept from being claimed by writing to it: with RETURNING any two changes of one row conflict. */
 export const enqueue: EnqueueStatements = {
   ...insertReturning(syntax),
+  keysAsText: true,
   canCollide: true,
   find: (queue, keys, isHeld) => {
     if (!isHeld) return [findWaiting(syntax, queue, { keys })]

@@ -9,7 +9,7 @@ export const enqueue: EnqueueStatements = {
   insert: (queue, jobs) => ({
     command: { update: collection(queue.table), updates: upsertsOf(queue, jobs) },
   }),
-  stored: ([reply], queue) => storedIn(reply, queue),
+  stored: ([reply], queue, jobs) => storedIn(reply, queue, jobs),
   find: (queue, keys, isHeld) => {
     const filter = {
       ...matches(queue),
@@ -29,6 +29,7 @@ export const enqueue: EnqueueStatements = {
     isOutside: true,
     noTable: '26',
   }),
+  needsId: ({ id }) => id !== '_id',
   canCollide: true,
   takesAnything: true,
 }
@@ -37,24 +38,35 @@ function uniqueOf({ unique = '' }: QueueTable): string {
   return fieldName(unique)
 }
 
-/** Of documents without a key nothing must be found, so that each is made. */
+/**
+ * Of documents without a key nothing must be found, so that each is made. They lack the field: the index has all that
+ * have it, and null is equal to null there.
+ */
 function upsertsOf(queue: QueueTable, { columns, rows, isUnique }: NewRows): readonly Document[] {
   const at = columns.indexOf(queue.unique ?? '')
   return rows.map((row) => {
     const fields = columns.map((column, index) => [fieldName(column), row[index]] as const)
+    const others = Object.fromEntries(fields.filter((_, index) => index !== at))
     return isUnique
       ? {
           q: { [uniqueOf(queue)]: { $eq: row[at] } },
-          u: { $setOnInsert: Object.fromEntries(fields.filter((_, index) => index !== at)) },
+          u: { $setOnInsert: others },
           upsert: true,
         }
-      : { q: { _id: { $in: [] } }, u: { $setOnInsert: Object.fromEntries(fields) }, upsert: true }
+      : { q: { _id: { $in: [] } }, u: { $setOnInsert: others }, upsert: true }
   })
 }
 
-function storedIn(reply: Row | undefined, { id }: QueueTable): readonly Row[] {
-  const { upserted = [] } = (reply ?? {}) as { readonly upserted?: readonly { readonly _id: unknown }[] }
-  return upserted.map(({ _id }) => (id === '_id' ? { _id } : {}))
+interface Upserted {
+  readonly index: number
+  readonly _id: unknown
+}
+
+/** The server tells no other field than `_id`, but of which document it is. */
+function storedIn(reply: Row | undefined, { id }: QueueTable, { columns, rows }: NewRows): readonly Row[] {
+  const { upserted = [] } = (reply ?? {}) as { readonly upserted?: readonly Upserted[] }
+  const at = columns.indexOf(id)
+  return upserted.map(({ index, _id }) => ({ [id]: id === '_id' ? _id : rows[index]?.[at] }))
 }
 
 interface Index {

@@ -23,6 +23,7 @@ export const enqueue: EnqueueStatements = {
         `WHERE NOT EXISTS (SELECT 1 FROM ${text.from} WITH (UPDLOCK, HOLDLOCK) WHERE j.${key} = v.${key})`,
     )
   },
+  keysAsText: true,
   stored: (rows) => rows,
   find: (queue, keys, isHeld) => [
     findWaiting(syntax, queue, {

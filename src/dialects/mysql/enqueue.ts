@@ -13,10 +13,10 @@ export const enqueue: EnqueueStatements = {
     const text = claimText(syntax, queue)
     return text.statement(`${insertHead(syntax, queue, jobs)} VALUES ${rowsText(text, jobs)}`)
   },
-  // shared, since the INSERT has a shared lock already: two that wanted more would deadlock
-  find: (queue, keys, isHeld) => [
-    findWaiting(syntax, queue, { keys, clause: isHeld ? ' LOCK IN SHARE MODE' : '' }),
-  ],
+  keysAsText: true,
+  // what others have stored since the transaction's first read is seen by a locking read only; a shared one, since the
+  // INSERT has a shared lock already: two that wanted more would deadlock
+  find: (queue, keys) => [findWaiting(syntax, queue, { keys, clause: ' LOCK IN SHARE MODE' })],
   index: (queue) => {
     const [table, schema] = partsOf(queue)
     return foundIn(

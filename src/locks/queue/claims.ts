@@ -152,7 +152,7 @@ export function createClaims<Tx>(
     enqueue: async (queue, jobs, options) => {
       const tx = endOptions(claims, options)?.tx
       const open = tx === undefined ? undefined : find(tx)
-      const list = (isList(jobs) ? jobs : [jobs]) as readonly Row[]
+      const list = (isList(jobs) ? jobs : [jobs]).map((job) => copied(job as Row))
       const store = async (): Promise<Enqueued> =>
         (await import('./enqueue.ts')).enqueue(claims, checked(queue), { jobs: list, open })
       return open === undefined ? store() : partOf(open, store)
@@ -185,6 +185,12 @@ function checked<R extends object>(given: Queue<R>): Queue<R> {
 function alone(queue: Queue<object>, more: readonly unknown[]): Queue<object> {
   if (more.every((one) => one === undefined)) return checked(queue)
   throw new LockUsageError('options', 'are not taken here: this call is no part of a transaction')
+}
+
+/** A job as it is now: the caller may go on to change it. What has no columns is refused later, so it stays what it is. */
+function copied(job: Row): Row {
+  const hasColumns = typeof job === 'object' && job !== null && Object.keys(job).length > 0
+  return hasColumns && !Array.isArray(job) ? { ...job } : job
 }
 
 function keyOf(job: JobKey): JobKey {

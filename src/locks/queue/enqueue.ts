@@ -8,10 +8,10 @@ import { announce } from './announce.ts'
 import { callQueue, type ClaimVisit } from './claim-call.ts'
 import { inTransaction, type ClaimPort } from './claim.ts'
 import { inOwnTransaction, textOf } from './complete-all.ts'
-import { readId } from './exact-id.ts'
-import { mustBeSendable, newRowsOf } from './new-jobs.ts'
+import { mustBeExact, readId } from './exact-id.ts'
+import { newRowsOf, sendable } from './new-jobs.ts'
 import type { Queue } from './queue-definition.ts'
-import { mustHaveIndex } from './unique-index.ts'
+import { missing, mustHaveIndex } from './unique-index.ts'
 import { textOfTable } from './warn.ts'
 
 /** How jobs are stored. */
@@ -34,8 +34,11 @@ export interface NewJobs<Tx> {
   readonly open: OpenTransaction<Tx> | undefined
 }
 
-/** How often a race for one key is run again before something else is taken to be wrong. */
+/** How often one job is tried again before something else is taken to be wrong. */
 const rounds = 5
+
+/** The same of a call that lost against others who store the same: there each loss ends all of it. */
+const maxRaces = 15
 
 /** Stores jobs, and wakes workers. Those whose key is there, not claimed yet, are not stored again. */
 export async function enqueue<Tx>(
@@ -50,10 +53,11 @@ export async function enqueue<Tx>(
   const work = async (server: ClaimVisit): Promise<Enqueued> => {
     const visit = await visitOf(server)
     await mustHaveIndex(claims, visit, { queue, groups })
-    const send = (isHeld: boolean): Promise<Enqueued> => storeAll(visit, { queue, groups, isHeld })
-    const storing = isOneStep(visit, groups) ? send(false) : inOwnTransaction(visit, () => send(true))
+    // jobs that are there may be claimed at once: whoever does so sees all that was stored before this call
+    const send = (): Promise<Enqueued> => storeAll(tallyOf(visit, queue, false), groups)
+    const storing = isOneStep(visit, groups) ? send() : inOwnTransaction(visit, send)
     return storing.catch((error: unknown) => {
-      throw (races += 1) < rounds ? asRace(visit, error) : error
+      throw (races += 1) < maxRaces ? asRace(visit, groups, error) : error
     })
   }
   const done = await callQueue(claims.port, { queue, work })
@@ -75,8 +79,11 @@ async function enqueueIn<Tx>(
   const done = await inTransaction(open, async (server) => {
     const visit = await visitOf(server)
     await mustHaveIndex(claims, visit, { queue, groups, isInTransaction: true })
-    return storeAll(visit, { queue, groups, isHeld: true }).catch((error: unknown) => {
-      throw asRace(visit, error)
+    const tally = tallyOf(visit, queue, true)
+    return storeAll(tally, groups).catch((error: unknown) => {
+      // whoever catches this must not commit the half of it
+      if (tally.isBegun) open.doom ??= { why: error }
+      throw asRace(visit, groups, error)
     })
   })
   if (done.stored.length > 0) await announce(claims, queue, { tx: open.session.tx })
@@ -96,9 +103,9 @@ async function visitOf({ session, dialect, version }: ClaimVisit): Promise<Enque
 }
 
 /** Where two who store the same are told of it by an error that ends their transaction, it has to be run again. */
-function asRace({ dialect, statements }: EnqueueVisit, error: unknown): unknown {
+function asRace({ dialect, statements }: EnqueueVisit, groups: readonly NewRows[], error: unknown): unknown {
   if (readFailure(error, dialect).kind !== 'unique-violation') return error
-  if (statements.canCollide !== true) return error
+  if (statements.canCollide !== true || groups.every(({ isUnique }) => !isUnique)) return error
   const words = 'another has stored the same job at the same time: run the transaction again'
   return new RetryableTransactionError('write-conflict', words, { cause: error })
 }
@@ -109,39 +116,47 @@ function isOneStep({ statements }: EnqueueVisit, [first, ...more]: readonly NewR
   return !first.isUnique || (first.rows.length === 1 && statements.stored !== undefined)
 }
 
-interface StoringHeld extends Storing {
-  /** Whether this is a transaction, and jobs that are there must not be claimed before it ends. */
-  readonly isHeld: boolean
-}
-
 /** Ids by their text. */
 type Ids = Map<string, unknown>
 
 interface Tally extends EnqueueVisit {
   readonly queue: Queue<object>
+  /** Whether this is a transaction of the caller, and jobs that are there must not be claimed before it ends. */
   readonly isHeld: boolean
   readonly plain: unknown[]
   readonly stored: Ids
   readonly existing: Ids
+  /** Whether some may be stored already. */
+  isBegun: boolean
 }
 
-async function storeAll(visit: EnqueueVisit, { queue, groups, isHeld }: StoringHeld): Promise<Enqueued> {
-  mustBeSendable(visit.statements, groups)
-  const tally: Tally = { ...visit, queue, isHeld, plain: [], stored: new Map(), existing: new Map() }
-  for (const jobs of groups) await (jobs.isUnique ? storeUnique(tally, jobs) : storePlain(tally, jobs))
+function tallyOf(visit: EnqueueVisit, queue: Queue<object>, isHeld: boolean): Tally {
+  return { ...visit, queue, isHeld, plain: [], stored: new Map(), existing: new Map(), isBegun: false }
+}
+
+async function storeAll(tally: Tally, groups: readonly NewRows[]): Promise<Enqueued> {
+  for (const jobs of sendable(tally.statements, tally.queue, groups))
+    await (jobs.isUnique ? storeUnique(tally, jobs) : storePlain(tally, jobs))
   return { stored: [...tally.plain, ...tally.stored.values()], existing: [...tally.existing.values()] }
 }
 
+/** What was stored, where the engine tells it. */
+async function insertInto(tally: Tally, jobs: NewRows): Promise<readonly Row[] | undefined> {
+  const { session, queue, statements } = tally
+  const answer = await session.run(statements.insert(queue.shape, jobs))
+  const rows = statements.stored?.(answer, queue.shape, jobs)
+  tally.isBegun ||= rows === undefined || rows.length > 0
+  return rows
+}
+
 async function storePlain(tally: Tally, jobs: NewRows): Promise<void> {
-  const { session, dialect, queue, statements } = tally
-  const { insert, stored } = statements
-  const rows = await session.run(insert(queue.shape, jobs))
-  const ids = stored?.(rows, queue.shape).map((row) => readId(row, queue.shape.id, dialect.claim)) ?? []
-  const at = jobs.columns.indexOf(queue.shape.id)
+  const rows = (await insertInto(tally, jobs)) ?? []
+  const ids = rows.map((row) => idIn(tally, row))
+  const at = jobs.columns.indexOf(tally.queue.shape.id)
   tally.plain.push(...jobs.rows.map((row, index) => ids[index] ?? row[at]))
 }
 
-/** Many at once, and one by one only where that does not tell what became of each. */
+/** Many at once, and fewer at once only where that does not tell what became of each. */
 async function storeUnique(tally: Tally, jobs: NewRows): Promise<void> {
   const count = jobs.rows.length
   if (count === 1) return storeOne(tally, jobs)
@@ -151,10 +166,17 @@ async function storeUnique(tally: Tally, jobs: NewRows): Promise<void> {
     if (inserted.ids.length === count) return
     const found = await findIds(tally, jobs)
     const others = found.filter((id) => !tally.stored.has(textOf(id)))
-    note(tally.existing, others)
-    if (inserted.ids.length + others.length === count) return
+    if (inserted.ids.length + others.length === count) return note(tally.existing, others)
   }
-  for (const row of jobs.rows) await storeOne(tally, { ...jobs, rows: [row] })
+  for (const rows of partsOf(jobs.rows)) await storeUnique(tally, { ...jobs, rows })
+}
+
+/** Eight: those among which is none that is there cost one statement, and if all are there few are sent in vain. */
+function partsOf<T>(rows: readonly T[]): readonly (readonly T[])[] {
+  const size = Math.ceil(rows.length / 8)
+  return Array.from({ length: Math.ceil(rows.length / size) }, (_, part) =>
+    rows.slice(part * size, (part + 1) * size),
+  )
 }
 
 /** One that is there may be claimed before it is looked at: then it is to be stored after all. */
@@ -181,31 +203,31 @@ async function storeOne(tally: Tally, job: NewRows): Promise<void> {
 type Inserted = { readonly ids: readonly unknown[] } | { readonly refusal: unknown }
 
 async function tryInsert(tally: Tally, jobs: NewRows): Promise<Inserted> {
-  const { session, dialect, queue, statements } = tally
-  const { insert, stored } = statements
-  let rows: readonly Row[]
+  let rows: readonly Row[] | undefined
   try {
-    rows = await session.run(insert(queue.shape, jobs))
+    rows = await insertInto(tally, jobs)
   } catch (error) {
-    const { kind, transaction } = readFailure(error, dialect)
+    const { kind, transaction } = readFailure(error, tally.dialect)
     if (kind === 'unique-violation' && transaction === 'open') return { refusal: error }
     throw error
   }
-  if (stored === undefined) return { ids: await findIds(tally, jobs) }
-  const at = jobs.columns.indexOf(queue.shape.id)
-  const [first] = jobs.rows
-  // a lone row's id may be known only here
-  const idOf = (row: Row): unknown =>
-    readId(row, queue.shape.id, dialect.claim) ?? (jobs.rows.length === 1 ? first?.[at] : undefined)
-  return { ids: stored(rows, queue.shape).map(idOf) }
+  return { ids: rows?.map((row) => idIn(tally, row)) ?? (await findIds(tally, jobs)) }
 }
 
 async function findIds(tally: Tally, jobs: NewRows): Promise<readonly unknown[]> {
-  const { session, dialect, queue, isHeld, statements } = tally
+  const { session, queue, isHeld, statements } = tally
   const at = jobs.columns.indexOf(queue.shape.unique ?? '')
   const keys = jobs.rows.map((row) => row[at])
   const rows = await sendTogether(session, statements.find(queue.shape, keys, isHeld))
-  return rows.map((row) => readId(row, queue.shape.id, dialect.claim))
+  const index = statements.index?.(queue.shape)
+  // somebody has dropped it since it was seen
+  if (rows.length > keys.length && index !== undefined) throw missing(queue, index)
+  return rows.map((row) => idIn(tally, row))
+}
+
+/** Two ids that are rounded to one would be one job. */
+function idIn({ dialect, queue }: Tally, row: Row): unknown {
+  return mustBeExact('id', readId(row, queue.shape.id, dialect.claim))
 }
 
 function note(ids: Ids, found: readonly unknown[]): void {

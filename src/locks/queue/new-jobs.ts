@@ -46,16 +46,25 @@ function isSame(a: readonly string[], b: readonly string[]): boolean {
 
 /** The row as it is sent, its columns in one order. Those that make it a job of the queue are filled in. */
 function checkJob(shape: QueueTable, job: Row, field: string): Row {
-  if (typeof job !== 'object' || job === null || Array.isArray(job))
+  if (!isJob(job))
     throw new LockUsageError(field, `${show(job)} is not a job: pass an object with the columns of its row`)
-  const fixed = shape.where.filter(({ values: [first], values }) => values.length === 1 && first !== null)
+  const fixed = shape.where.filter(({ values }) => values.length === 1)
   const filled: Row = {
     ...Object.fromEntries(fixed.map(({ column, values }) => [column, values[0]])),
     ...Object.fromEntries(Object.entries(job).filter(([, value]) => value !== undefined)),
   }
-  for (const [column, value] of Object.entries(filled)) checkColumn(shape, { field, column, value })
-  if (Object.keys(filled).length === 0) throw new LockUsageError(field, 'has no column')
-  return Object.fromEntries(Object.entries(filled).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  const columns = Object.entries(filled)
+    .map(([column, value]) => [column, checkColumn(shape, { field, column, value })] as const)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+  if (columns.length === 0) throw new LockUsageError(field, 'has no column')
+  return Object.fromEntries(columns)
+}
+
+/** A promise, a set or a map has no columns either, and would be stored as a job without any of its own. */
+function isJob(job: unknown): boolean {
+  if (typeof job !== 'object' || job === null || Array.isArray(job)) return false
+  const kind: unknown = Object.getPrototypeOf(job)
+  return Object.keys(job).length > 0 || kind === Object.prototype || kind === null
 }
 
 interface Given {
@@ -64,22 +73,51 @@ interface Given {
   readonly value: unknown
 }
 
-function checkColumn({ where, token, until, worker, unique }: QueueTable, given: Given): void {
+/** The value as it is stored. */
+function checkColumn(shape: QueueTable, given: Given): unknown {
+  const { token, until, worker, unique, attempts, maxAttempts } = shape
   const { column, value } = given
   const field = `${given.field}.${checkName(given.field, column)}`
   if (column === token || column === until || column === worker)
     throw new LockUsageError(field, 'is set by claims: a new job is free')
-  if (column === unique && value !== null && !['string', 'number', 'bigint'].includes(typeof value))
-    throw new LockUsageError(field, `${show(value)} is not a text or a number by which jobs are the same`)
-  const values = where.find((condition) => condition.column === column)?.values
-  const isMet = values?.some((one) => one === value || (one !== null && String(one) === String(value)))
-  if (isMet === false)
-    throw new LockUsageError(field, `${show(value)} is not what the queue looks for: nobody would claim it`)
+  if (column === unique) checkKey(field, value)
+  if (column === attempts && maxAttempts !== undefined && Number(value) >= maxAttempts)
+    throw new LockUsageError(field, `${show(value)} attempts are all that it has: nobody would claim it`)
+  const values = shape.where.find((condition) => condition.column === column)?.values
+  if (values === undefined) return value
+  // the queue's own value: where types count, claims find no other
+  const met = values.find((one) => one === value || (one !== null && String(one) === String(value)))
+  if (met !== undefined) return met
+  throw new LockUsageError(field, `${show(value)} is not what the queue looks for: nobody would claim it`)
 }
 
-/** SQL takes plain values only. */
-export function mustBeSendable({ takesAnything }: EnqueueStatements, groups: readonly NewRows[]): void {
-  if (takesAnything === true) return
-  for (const { columns, rows } of groups)
-    for (const row of rows) for (const [at, value] of row.entries()) checkValue(`job.${columns[at]}`, value)
+/** Two numbers that JavaScript rounds to one would be the same job. */
+function checkKey(field: string, key: unknown): void {
+  if (key === null || typeof key === 'string' || typeof key === 'bigint' || Number.isSafeInteger(key)) return
+  throw new LockUsageError(
+    field,
+    `${show(key)} is not a text or a whole number that JavaScript holds exactly: pass a text or a bigint`,
+  )
+}
+
+/** As the engine takes them: SQL has plain values only. */
+export function sendable(
+  { takesAnything, keysAsText, needsId }: EnqueueStatements,
+  { shape }: Queue<object>,
+  groups: readonly NewRows[],
+): readonly NewRows[] {
+  if (needsId?.(shape) === true && !groups.every(({ columns }) => columns.includes(shape.id)))
+    throw new LockUsageError(
+      `job.${shape.id}`,
+      'is missing, and nobody fills it in: the job could not be ended',
+    )
+  if (takesAnything === true) return groups
+  return groups.map((group) => {
+    const at = group.isUnique && keysAsText === true ? group.columns.indexOf(shape.unique ?? '') : -1
+    const send = (value: unknown, index: number): Value => {
+      const checked = checkValue(`job.${group.columns[index]}`, value)
+      return index === at ? String(checked) : checked
+    }
+    return { ...group, rows: group.rows.map((row) => row.map(send)) }
+  })
 }

@@ -45,7 +45,7 @@ async function isThere(
   }
 }
 
-function missing({ shape }: Queue<object>, { create }: UniqueIndex): LockUsageError {
+export function missing({ shape }: Queue<object>, { create }: UniqueIndex): LockUsageError {
   return new LockUsageError(
     'claim.unique',
     `${textOfTable(shape.table)} has no unique index on ${shape.unique} alone, so two could store the same job; run: ${create}`,
