@@ -45,7 +45,7 @@ describe('a worker that has nothing to do', () => {
       test.each(announcing)('is woken by an announcement %s', async (_, announce) => {
         let pauses = 0
         // its first pause takes longer than the test may
-        vi.spyOn(Math, 'random').mockImplementation(() => ((pauses += 1), 1000))
+        vi.spyOn(Math, 'random').mockImplementation(() => ((pauses += 1), 100_000))
         const patient = patientJobs(30_000)
         const { work } = stage.shop.claims
         const stop = new AbortController()
