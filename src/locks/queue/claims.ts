@@ -138,7 +138,7 @@ export interface Claims<Tx> {
   readonly adviseIndexes: (queue: Queue<object>) => Promise<IndexAdvice>
   /**
    * Wakes workers that pause because the queue was empty: those of these locks, and on some engines those of all
-   * processes. Call it after new jobs were stored; with `tx`, they are woken by the engine when that commits.
+   * processes. Call it after new jobs were stored; with `tx`, they are woken when that commits.
    */
   readonly announce: (queue: Queue<object>, options?: JobOptions<Tx>) => Promise<void>
 }
