@@ -43,8 +43,7 @@ export function newJobTable(stage: QueueStage, name: string, key = 'VARCHAR(60)'
     claim: { token: 'token', until: 'until', unique: 'k' },
     done: 'delete',
   } as const
-  const described = (more: Partial<QueueDefinition>): NewJobQueue =>
-    queue({ ...definition, ...more } as QueueDefinition)
+  const described = (more: Partial<QueueDefinition>): NewJobQueue => queue({ ...definition, ...more })
   const all = (): Promise<readonly Row[]> =>
     isDocuments ? tell({ find: name, sort: { k: 1 } }) : say(`SELECT * FROM ${name} ORDER BY k`)
   beforeAll(async () => {

@@ -77,7 +77,7 @@ function specs(context: OrmContext): void {
   test('JSON that is given as text is JSON', async () => {
     await context.app.locks.enqueue(jobs, { k: 'x', payload: '{"to":["Ada"]}' })
     const [job] = await context.other.locks.claim(jobs)
-    const { payload } = job?.row as { readonly payload: unknown }
+    const payload = (job?.row as { readonly payload: unknown } | undefined)?.payload
     expect(typeof payload === 'string' ? JSON.parse(payload) : payload).toEqual({ to: ['Ada'] })
   })
 
