@@ -70,6 +70,7 @@ async function onStage<T>(
       const look = createLook(gate, observer, patienceMs)
       return await work({ ...exploration, gate, look, patienceMs, hangMs, signal, observer, seam })
     } finally {
+      gate.abandon() // whoever is left over is refused in the next one, too
       putBack()
     }
   } finally {

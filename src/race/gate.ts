@@ -35,9 +35,14 @@ export interface Loan {
   isBack: boolean
 }
 
+/**
+ * Who runs. One for all explorations: each that was ever used is handed on with every promise of the process, and whoever
+ * is left over from one exploration is known in the next.
+ */
+const context = new AsyncLocalStorage<Actor>()
+
 /** Where the statements of the actors are held back until it is their turn. */
 export class Gate {
-  readonly #context = new AsyncLocalStorage<Actor>()
   readonly #loans = new Map<object, Loan>()
   #actors: readonly Actor[] = []
   #wake: (() => void) | undefined
@@ -74,7 +79,7 @@ export class Gate {
 
   /** Who runs now; undefined outside of the actors. */
   get current(): Actor | undefined {
-    return this.#context.getStore()
+    return context.getStore()
   }
 
   /** Its work begins with its first step. */
@@ -84,7 +89,7 @@ export class Gate {
     actor.begin = AsyncResource.bind(() => {
       actor.begin = undefined
       actor.busySince = performance.now()
-      this.#context.run(actor, run).then(
+      context.run(actor, run).then(
         (value) => this.#settled(actor, { status: 'fulfilled', value }),
         (reason: unknown) => this.#settled(actor, { status: 'rejected', reason }),
       )
@@ -93,7 +98,7 @@ export class Gate {
 
   /** Runs a callback as the actor whose it is: a pool calls it from wherever a connection came free. */
   within(actor: Actor, callback: () => void): void {
-    this.#context.run(actor, callback)
+    context.run(actor, callback)
   }
 
   isHolding(connection: object): boolean {
@@ -133,7 +138,13 @@ export class Gate {
       statement.refuse(this.refusal)
       return true
     }
-    actor.pending.push({ ...statement, connection, send: AsyncResource.bind(send) })
+    // it is sent for whoever asked, and not for whoever lets it go; AsyncResource.bind does the same and costs far more
+    const asker = new AsyncResource('RaceStatement')
+    actor.pending.push({
+      ...statement,
+      connection,
+      send: (end) => asker.runInAsyncScope(send, undefined, end),
+    })
     this.#changed(actor)
     return true
   }
@@ -203,6 +214,13 @@ export class Gate {
       this.#changed(actor)
     })
     return next.text
+  }
+
+  /** Notes which of the running statements wait in this process: that needs no look at the server. */
+  noteStuck(): void {
+    for (const { running } of this.#actors) {
+      for (const one of running) if (one.isStuck?.() === true) one.seenWaiting = this.version
+    }
   }
 
   /** Resolves as soon as anything happens, or after so long. */

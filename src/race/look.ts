@@ -16,14 +16,13 @@ export function createLook(
     const inspection = await observer?.look()
     const ours = new Set([...gate.loans.values()].map(({ id }) => id))
     for (const running of gate.actors.flatMap((actor) => [...actor.running])) {
+      if (running.isStuck !== undefined) continue
       const waits = inspection?.sessions.find(({ id }) => id === running.id)?.waits
       if (waits !== undefined) running.blockedBy = waits.blockedBy
       const isWaiting =
-        running.isStuck !== undefined
-          ? running.isStuck()
-          : inspection === undefined
-            ? performance.now() - running.sentAt > patienceMs
-            : waits !== undefined && isFor(waits.blockedBy, ours)
+        inspection === undefined
+          ? performance.now() - running.sentAt > patienceMs
+          : waits !== undefined && isFor(waits.blockedBy, ours)
       if (isWaiting) running.seenWaiting = version
     }
   }

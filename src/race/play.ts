@@ -110,6 +110,7 @@ async function untilTurn(stage: Stage): Promise<'turn' | Played['ending']> {
   for (;;) {
     if (signal?.aborted === true) return 'aborted'
     if (gate.actors.every(({ isDone }) => isDone)) return 'over'
+    gate.noteStuck()
     const isMoving = gate.actors.some((actor) => actor.isMoving(gate.version, patienceMs))
     if (!isMoving && gate.actors.some(({ isReady }) => isReady)) return 'turn'
     if (!isMoving && hasLeft(stage)) return 'left'

@@ -12,8 +12,9 @@ import {
   type RaceProgress,
 } from '../../src/entries/race.ts'
 import { describeEngines } from '../engines/use.ts'
+import { mustBeClean } from './clean.ts'
 import { patient } from './six.ts'
-import { fill, mustBeClean, numberOf, pgShop } from './stage.ts'
+import { fill, numberOf, pgShop } from './stage.ts'
 
 describeEngines(
   (context) => {

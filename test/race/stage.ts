@@ -5,12 +5,9 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { expect } from 'vitest'
 
 import { createLocks as locksOnMysql } from '../../src/entries/mysql2.ts'
 import { createLocks as locksOnPg } from '../../src/entries/pg.ts'
-import type { Engine } from '../engines/engine.ts'
-import { until } from '../engines/until.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 export type Run = (text: string) => Promise<readonly Row[]>
@@ -127,13 +124,9 @@ export function kyselyOnPg(url: string): Promise<Shop> {
 }
 
 export function kyselyOnSqlite(): Promise<Shop> {
-  const file = join(mkdtempSync(join(tmpdir(), 'race-')), 'shop.db')
-  return kyselyShop(new SqliteDialect({ database: new Database(file) }))
-}
-
-/** Nothing is left on the server, and the pool is as it was. */
-export async function mustBeClean(engine: Engine, pool: pg.Pool): Promise<void> {
-  await until(async () => (await engine.leftovers()).length === 0, 'a server that holds nothing')
-  expect([Object.hasOwn(pool, 'connect'), pool.listenerCount('release')]).toEqual([false, 0])
-  expect(pool.idleCount).toBe(pool.totalCount)
+  const database = new Database(join(mkdtempSync(join(tmpdir(), 'race-')), 'shop.db'))
+  // no order depends on a disk
+  database.pragma('journal_mode = wal')
+  database.pragma('synchronous = off')
+  return kyselyShop(new SqliteDialect({ database }))
 }
