@@ -67,7 +67,9 @@ export class Actor {
   }
 
   get isDone(): boolean {
-    return this.result !== undefined && this.running.size === 0 && this.pending.length === 0
+    // what it does not await is a part of it: its statements come, and so do its connections
+    const isIdle = this.running.size === 0 && this.pending.length === 0 && this.queueing.size === 0
+    return this.result !== undefined && isIdle
   }
 
   get trace(): readonly RaceEvent[] {
@@ -83,12 +85,17 @@ export class Actor {
   isMoving(version: number, patienceMs: number): boolean {
     if (this.isDone || this.begin !== undefined) return false
     if ([...this.running].some(({ seenWaiting }) => seenWaiting !== version)) return true
-    if (this.running.size > 0 || this.pending.length > 0) return false
     const stuck = [...this.queueing].map(({ isStuck }) => isStuck?.())
-    if (stuck.includes(true)) return false
     // a connection is on its way, however long that takes
     if (stuck.includes(false)) return true
+    if (this.running.size > 0 || this.pending.length > 0 || stuck.includes(true)) return false
     return performance.now() - this.busySince < patienceMs
+  }
+
+  /** Whether it has not ended, and nobody knows what it waits for. */
+  get isAway(): boolean {
+    const isIdle = this.running.size === 0 && this.queueing.size === 0
+    return isIdle && !this.isReady && this.result === undefined
   }
 
   note(event: RaceEvent): object {

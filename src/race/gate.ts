@@ -2,7 +2,8 @@ import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
 
 import { classifyError } from '../classify.ts'
 import { Actor, type End, type Queueing, type Running } from './actor.ts'
-import { effectOf } from './quiet.ts'
+import { OwnLoan, type Lent, type Loan } from './loan.ts'
+import { effectOf, readsBeginTime } from './quiet.ts'
 import { seenIn, withValues, type Answer } from './seen.ts'
 
 /** A statement on its way to the database. */
@@ -24,17 +25,6 @@ export interface Passed {
   readonly answer: Answer | undefined
 }
 
-/** A connection while an actor has it. */
-export interface Loan {
-  readonly actor: Actor
-  /** What the server calls it. */
-  readonly id: string | undefined
-  /** As far as the texts of its statements tell. */
-  isOpen: boolean
-  /** It went back to the pool, but the transaction on it may be open. */
-  isBack: boolean
-}
-
 /**
  * Who runs. One for all explorations: each that was ever used is handed on with every promise of the process, and whoever
  * is left over from one exploration is known in the next.
@@ -43,14 +33,23 @@ const context = new AsyncLocalStorage<Actor>()
 
 /** Where the statements of the actors are held back until it is their turn. */
 export class Gate {
-  readonly #loans = new Map<object, Loan>()
+  readonly #loans = new Map<object, OwnLoan>()
+  readonly #leavers = new Set<Actor>()
   #actors: readonly Actor[] = []
   #wake: (() => void) | undefined
   #began = 0
   /** Rises with everything that may end or begin a wait. */
   version = 0
+  /** Rises with everything that happens. */
+  changes = 0
   /** How many statements were sent. */
   step = 0
+  /** Why the orders that were run may not be all, in sentences. */
+  readonly doubts: Set<string> = new Set()
+  /** What has to be known, and is no reason for doubts. */
+  readonly notes: Set<string> = new Set()
+  /** A statement was seen that may read when its transaction began. */
+  readsBeginTime = false
   /** Called behind each statement that could not be held back. */
   onPassed: ((actor: Actor) => void) | undefined
 
@@ -63,6 +62,7 @@ export class Gate {
   begin(names: readonly string[]): readonly Actor[] {
     for (const actor of this.#actors) actor.isOver = true
     this.#loans.clear()
+    this.#leavers.clear()
     this.#actors = names.map((name) => new Actor(name))
     this.#began = performance.now()
     this.step = 0
@@ -75,6 +75,11 @@ export class Gate {
 
   get loans(): ReadonlyMap<object, Loan> {
     return this.#loans
+  }
+
+  /** Those whose transactions another actor was given with a connection. */
+  get leavers(): ReadonlySet<Actor> {
+    return this.#leavers
   }
 
   /** Who runs now; undefined outside of the actors. */
@@ -115,8 +120,11 @@ export class Gate {
     }
   }
 
-  lend(connection: object, actor: Actor, id: string | undefined): void {
-    this.#loans.set(connection, { actor, id, isOpen: false, isBack: false })
+  lend(connection: object, actor: Actor, lent: Lent = {}): void {
+    const before = this.#loans.get(connection)
+    // whoever had it before gave it back inside of a transaction, and this one goes on with that
+    if (before?.isBack === true && before.isKnown && before.isOpen) this.#leavers.add(before.actor)
+    this.#loans.set(connection, new OwnLoan(actor, lent))
   }
 
   giveBack(connection: object): void {
@@ -135,9 +143,12 @@ export class Gate {
     const actor = loan?.actor
     if (actor === undefined) return false
     if (actor.isOver) {
+      if (actor.result !== undefined) this.doubts.add(lateOf(actor))
       statement.refuse(this.refusal)
       return true
     }
+    if (actor.pending.some((other) => other.connection !== connection)) this.doubts.add(atOnceOf(actor))
+    this.readsBeginTime ||= readsBeginTime(statement.text)
     // it is sent for whoever asked, and not for whoever lets it go; AsyncResource.bind does the same and costs far more
     const asker = new AsyncResource('RaceStatement')
     actor.pending.push({
@@ -170,7 +181,8 @@ export class Gate {
   sent(connection: object, text: string): void {
     const loan = this.#loans.get(connection)
     const effect = effectOf(text)
-    if (loan !== undefined && effect !== undefined) loan.isOpen = effect === 'opens'
+    if (loan !== undefined && effect !== undefined) loan.isOpened = effect === 'opens'
+    this.readsBeginTime ||= readsBeginTime(text)
   }
 
   /** Lets somebody take a step. */
@@ -197,13 +209,17 @@ export class Gate {
     actor.running.add(running)
     const effect = effectOf(next.text)
     if (effect !== 'ends') actor.hasLost = false
-    if (loan !== undefined && effect === 'opens') loan.isOpen = true
+    if (loan !== undefined && effect === 'opens') loan.isOpened = true
     next.send((error, answer, text) => {
       actor.running.delete(running)
       this.version += 1
-      if (error !== undefined && error !== null && classifyError(error).retryable) actor.hasLost = true
+      if (error !== undefined && error !== null) {
+        const { retryable, kind } = classifyError(error)
+        if (retryable) actor.hasLost = true
+        if (kind === 'connection-lost' && loan !== undefined) loan.isLost = true
+      }
       // a COMMIT that fails ends the transaction as well
-      if (loan !== undefined && effect === 'ends') loan.isOpen = false
+      if (loan !== undefined && effect === 'ends') loan.isOpened = false
       actor.noteEnd(entry, {
         ...seenIn(error, answer),
         text,
@@ -255,6 +271,15 @@ export class Gate {
 
   #changed(actor?: Actor): void {
     if (actor !== undefined) actor.busySince = performance.now()
+    this.changes += 1
     this.#wake?.()
   }
+}
+
+function lateOf({ name }: Actor): string {
+  return `${name} sent a statement when its schedule was over: something in it is not awaited`
+}
+
+function atOnceOf({ name }: Actor): string {
+  return `${name} sends statements on several connections at once: they were let go in the order in which they came, and no other was tried`
 }

@@ -49,7 +49,7 @@ export async function play(
     current = actor.name
     const text = await takeStep(stage, actor)
     if (text === 'aborted') return { decisions, ending: text }
-    isMidway = isQuiet(text)
+    isMidway = isQuiet(text) && !gate.readsBeginTime
   }
 }
 
@@ -109,10 +109,14 @@ async function untilTurn(stage: Stage): Promise<'turn' | Played['ending']> {
   let { version } = gate
   for (;;) {
     if (signal?.aborted === true) return 'aborted'
-    if (gate.actors.every(({ isDone }) => isDone)) return 'over'
+    const isOver = gate.actors.every(({ isDone }) => isDone)
     gate.noteStuck()
     const isMoving = gate.actors.some((actor) => actor.isMoving(gate.version, patienceMs))
-    if (!isMoving && gate.actors.some(({ isReady }) => isReady)) return 'turn'
+    if (isOver || (!isMoving && gate.actors.some(({ isReady }) => isReady))) {
+      if (!(await isCalm(gate))) continue
+      noteAway(stage)
+      return isOver ? 'over' : 'turn'
+    }
     if (!isMoving && hasLeft(stage)) return 'left'
     if (gate.version !== version) {
       ;({ version } = gate)
@@ -124,6 +128,23 @@ async function untilTurn(stage: Stage): Promise<'turn' | Played['ending']> {
     }
     const hasChanged = await gate.change(isMoving ? lookAfterMs : 5 * lookAfterMs)
     if (!hasChanged && gate.actors.some(({ running }) => running.size > 0)) await look()
+  }
+}
+
+/** Whoever has ended may go on with what it does not await: what follows an answer at once is here after one turn. */
+async function isCalm(gate: Gate): Promise<boolean> {
+  if (!gate.actors.some(({ isDone }) => isDone)) return true
+  const { changes } = gate
+  await new Promise((resolve) => setImmediate(resolve))
+  return gate.changes === changes
+}
+
+function noteAway({ gate, patienceMs }: Stage): void {
+  for (const { name, isAway } of gate.actors) {
+    if (isAway)
+      gate.notes.add(
+        `${name} sent nothing for ${patienceMs} ms, and the others went on: it waits for one of them in this process, or it is slow and patienceMs too short`,
+      )
   }
 }
 

@@ -15,12 +15,25 @@ export function isQuiet(text: string): boolean {
   return (begins.test(words) && !atOnce.test(words)) || sets.test(words)
 }
 
-/** What a statement makes of the transaction of its session, as far as its text tells. */
+/** PostgreSQL's clocks that stand still from BEGIN on. */
+const beginTime = /\b(?:now|transaction_timestamp)\s*\(|\bcurrent_(?:timestamp|date|time)\b|\blocaltime/i
+
+/** Whether a statement may read when its transaction began: then it does matter who comes between BEGIN and the next step. */
+export function readsBeginTime(text: string): boolean {
+  return beginTime.test(text)
+}
+
+const comment = /\/\*[\s\S]*?\*\/|--[^\n]*/g
+
+/** What a statement makes of the transaction of its session, as far as its text tells; of several the last one counts. */
 export function effectOf(text: string): 'opens' | 'ends' | undefined {
-  const words = text.trim()
-  if (/^rollback\s+to\b/i.test(words)) return undefined
-  if (/^(?:begin|start\s+transaction)\b/i.test(words)) {
-    return /;\s*(?:commit|rollback|end)\b/i.test(words) ? undefined : 'opens'
-  }
+  const effects = text.replaceAll(comment, ' ').split(';').map(effectOfOne)
+  return effects.findLast((effect) => effect !== undefined)
+}
+
+function effectOfOne(statement: string): 'opens' | 'ends' | undefined {
+  const words = statement.trim()
+  if (/^rollback(?:\s+(?:work|transaction))?\s+to\b/i.test(words)) return undefined
+  if (/^(?:begin|start\s+transaction)\b|\band\s+chain\b/i.test(words)) return 'opens'
   return /^(?:commit|rollback|end|abort)(?:transaction)?\b/i.test(words) ? 'ends' : undefined
 }

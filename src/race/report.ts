@@ -26,7 +26,7 @@ export interface RaceReport {
   readonly isComplete: boolean
   /** Every schedule with up to this many switches was run; -1 when not even those without a switch were. */
   readonly completeSwitches: number
-  /** The first schedule that failed: of all that fail, none has fewer switches. */
+  /** The first schedule that failed. Unless it was drawn at random, no other one that fails has fewer switches. */
   readonly failure?: ScheduleResult
   /** What limits the meaning of the rest, in sentences. */
   readonly notes: readonly string[]

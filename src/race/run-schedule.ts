@@ -1,7 +1,8 @@
 import { classifyError } from '../classify.ts'
 import { describeValue } from '../conformance/trace.ts'
-import type { Actor } from './actor.ts'
-import type { Loan } from './gate.ts'
+import { LockUsageError } from '../core/errors.ts'
+import { bounded } from './bounded.ts'
+import { clearUp } from './clear-up.ts'
 import { whoWaits } from './look.ts'
 import type { Observer } from './observer.ts'
 import type { Exploration, RaceResults } from './options.ts'
@@ -20,12 +21,14 @@ export interface Theatre extends Exploration, Stage {
 export interface Ran {
   readonly result: ScheduleResult
   readonly decisions: readonly Decision[]
+  /** It was not run to its end. */
+  readonly isCut: boolean
 }
 
 /** Runs one schedule from a fresh state, and says what became of it. What is left open is ended. */
 export async function runSchedule(theatre: Theatre, choose: Choose): Promise<Ran> {
   const { gate } = theatre
-  await theatre.reset()
+  if ((await reset(theatre)) === 'aborted') return cut
   const played = await play(theatre, theatre.actors, choose).catch(async (error: unknown) => {
     gate.abandon()
     await clearUp(theatre, new Set())
@@ -45,7 +48,24 @@ export async function runSchedule(theatre: Theatre, choose: Choose): Promise<Ran
     results: Object.fromEntries(Object.entries(results).map(([name, ended]) => [name, inWords(ended)])),
     trace: traceOf(theatre),
   }
-  return { result, decisions }
+  return { result, decisions, isCut: result.reason === interrupted }
+}
+
+const interrupted = 'interrupted'
+
+const cut: Ran = {
+  result: { name: '', switches: 0, outcome: 'holds', reason: interrupted, results: {}, trace: [] },
+  decisions: [],
+  isCut: true,
+}
+
+async function reset(theatre: Theatre): Promise<'ended' | 'aborted'> {
+  const end = await bounded(theatre.reset, theatre)
+  if (end !== 'hang') return end
+  throw new LockUsageError(
+    'reset',
+    `has not ended after ${theatre.hangMs} ms: it may wait for a lock that somebody else holds, or for a connection`,
+  )
 }
 
 interface Evidence {
@@ -62,15 +82,17 @@ async function judge(theatre: Theatre, { played, waiting, left, results }: Evide
     const reason = `nothing has happened for ${theatre.hangMs} ms: ${waiting.join('; ')}`
     return { outcome: 'hang', reason }
   }
-  if (played.ending === 'aborted') return { outcome: 'holds', reason: 'interrupted' }
+  if (played.ending === 'aborted') return { outcome: 'holds', reason: interrupted }
   if (left.length > 0) return { outcome: 'left-open', reason: left.join('; ') }
   const lost = Object.entries(results).find(([, result]) => isConflict(result))
   if (lost !== undefined && theatre.conflicts === 'fail') {
     return { outcome: 'conflict', reason: `${lost[0]} was not run again after it ${inWords(lost[1])}` }
   }
   try {
-    await theatre.invariant(results)
-    return { outcome: 'holds' }
+    const end = await bounded(() => theatre.invariant(results), theatre)
+    if (end === 'hang')
+      return { outcome: 'hang', reason: `the invariant has not ended after ${theatre.hangMs} ms` }
+    return end === 'aborted' ? { outcome: 'holds', reason: interrupted } : { outcome: 'holds' }
   } catch (error) {
     return { outcome: 'broken', reason: error instanceof Error ? error.message : String(error) }
   }
@@ -94,28 +116,4 @@ function inWords(result: PromiseSettledResult<unknown>): string {
 
 function traceOf({ gate }: Theatre): readonly RaceEvent[] {
   return gate.actors.flatMap(({ trace }) => trace).toSorted((one, other) => one.step - other.step)
-}
-
-/** Ends the connections that the actors have not given back, or have given back in the middle of a transaction. */
-async function clearUp(
-  { gate, seam, observer }: Theatre,
-  ended: ReadonlySet<Actor>,
-): Promise<readonly string[]> {
-  const left: string[] = []
-  for (const [connection, loan] of gate.loans) {
-    const isOpen = loan.isOpen && (await isInTransaction(observer, loan))
-    if (loan.isBack && !isOpen) continue
-    const what = isOpen ? 'left a transaction open' : 'did not give its connection back'
-    if (ended.has(loan.actor)) left.push(`${loan.actor.name} has ended and ${what}`)
-    const { id } = loan
-    await seam.end(connection, async () => (id === undefined ? undefined : observer?.kill(id)))
-  }
-  return left
-}
-
-/** The texts of the statements say so; the server knows, where it can be asked. */
-async function isInTransaction(observer: Observer | undefined, { id }: Loan): Promise<boolean> {
-  const inspection = await observer?.look()
-  if (inspection === undefined) return true
-  return inspection.sessions.some((session) => session.id === id && session.state !== 'idle')
 }

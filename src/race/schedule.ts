@@ -22,6 +22,8 @@ export function nameOf(decisions: readonly Pick<Decision, 'chosen'>[]): string {
 /** The steps of a schedule by its name. Throws {@link LockUsageError} when it names somebody else than the actors. */
 export function stepsOf(name: string, actors: readonly string[]): readonly string[] {
   const steps = name.split(/\s+/).filter((step) => step !== '')
+  if (steps.length === 0)
+    throw new LockUsageError('schedule', "is empty: name who takes a step, as in 'a b b a'")
   const stranger = steps.find((step) => !actors.includes(step))
   if (stranger === undefined) return steps
   throw new LockUsageError(
@@ -64,13 +66,21 @@ export class Search {
   /** The starts that are still to be run, by their switches. */
   readonly #open: (readonly string[])[][] = [[[]]]
   #size = 1
+  #last: (readonly string[])[] | undefined
 
   /** The start of the next schedule with at most so many switches; undefined when there is none. */
   next(mostSwitches: number = Infinity): readonly string[] | undefined {
     const bucket = this.#open.find((starts) => starts.length > 0)
     if (bucket === undefined || this.#open.indexOf(bucket) > mostSwitches) return undefined
     this.#size -= 1
+    this.#last = bucket
     return bucket.shift()
+  }
+
+  /** The last one was not run to its end. */
+  putBack(start: readonly string[]): void {
+    this.#last?.unshift(start)
+    this.#size += 1
   }
 
   /** A schedule was run that began so: tells what else could have been chosen behind its start. */

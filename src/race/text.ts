@@ -47,11 +47,13 @@ function asSteps({ step, untilStep, ...event }: RaceEvent): RaceEvent {
   return { ...rest, does: event.does.replaceAll(/\s+/g, ' ').trim(), ...end, startMs: step, step }
 }
 
-function headline({ verdict, failure, actors }: RaceReport): string {
+function headline({ verdict, failure, actors, completeSwitches }: RaceReport): string {
   switch (verdict) {
     case 'none':
       return `No race found between ${actors.join(', ')}.`
     case 'race':
+      // not even the orders without a switch were run
+      if (completeSwitches < 0) return `Wrong in the order ${failure?.name}.`
       return `Race found: ${actors.join(', ')} are right one after the other, and wrong in the order ${failure?.name}.`
     case 'not-a-race':
       return `Wrong in the order ${failure?.name}, in which nobody is interrupted.`

@@ -125,7 +125,10 @@ describeEngines(
             actors: { a: buy('FOR UPDATE'), b: () => numberOf(other, 1) },
           })
           expect(report.verdict).toBe('unseen')
-          expect(report.notes).toEqual([expect.stringContaining('b sent no statement through db')])
+          expect(report.notes).toEqual([
+            expect.stringContaining('b sent no statement through db'),
+            expect.stringContaining('b sent a statement on a connection that it did not take from db'),
+          ])
         } finally {
           await other.close()
         }

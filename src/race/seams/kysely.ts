@@ -97,7 +97,7 @@ function lent(original: Provide, { gate, idOf }: Lending): Provide {
     if (actor.isOver) throw gate.refusal
     const came = gate.queue(actor)
     const using = async (connection: KyselyConnection): Promise<unknown> => {
-      gate.lend(connection, actor, await idOf(connection))
+      gate.lend(connection, actor, { id: await idOf(connection) })
       came()
       const putBack = replaced(connection, 'executeQuery', (execute) => held(connection, execute, gate))
       try {
@@ -124,12 +124,12 @@ function inTurn(original: Provide, { gate, users }: Lending): Provide {
     const actor = gate.current
     if (actor === undefined) return original.call(this, work, ...rest) as ReturnType<typeof work>
     const place = {}
-    gate.lend(place, actor, undefined)
+    gate.lend(place, actor)
     return new Promise((resolve, reject) => {
       const send = async (end: End): Promise<unknown> => {
         const using = (connection: KyselyConnection): Promise<unknown> => {
           users.add(place)
-          gate.lend(connection, actor, undefined)
+          gate.lend(connection, actor)
           const putBack = replaced(connection, 'executeQuery', firstFree(connection, gate, end))
           return Promise.resolve(work(connection)).finally(() => {
             putBack()

@@ -71,7 +71,7 @@ function held(server: Server, original: Server['command'], gate: Gate): Server['
     const actor = gate.current
     if (actor === undefined) return original.call(server, operation, ...rest)
     const place = {}
-    gate.lend(place, actor, undefined)
+    gate.lend(place, actor)
     try {
       return await promised(gate, place, {
         text: textOf(operation),

@@ -110,11 +110,9 @@ function lent(pool: Pool, original: Pool['getConnection'], { gate, watch }: Watc
       const connection = rest[0] as Connection | undefined
       if (connection !== undefined) {
         watch(connection)
-        gate.lend(
-          connection,
-          actor,
-          connection.threadId === undefined ? undefined : String(connection.threadId),
-        )
+        gate.lend(connection, actor, {
+          id: connection.threadId === undefined ? undefined : String(connection.threadId),
+        })
       }
       came()
       gate.within(actor, () => callback(error, ...rest))

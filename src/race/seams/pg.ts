@@ -1,6 +1,8 @@
 import { sessions, type PgPool } from '../../adapters/pg/sessions.ts'
 import { libraryOf } from '../../adapters/libraries.ts'
+import type { Actor } from '../actor.ts'
 import type { Gate } from '../gate.ts'
+import type { Lent } from '../loan.ts'
 import { observerOf } from '../observer.ts'
 import type { Seam } from '../seam.ts'
 import type { Answer } from '../seen.ts'
@@ -12,6 +14,9 @@ type Query = (this: Client, ...args: unknown[]) => unknown
 
 interface Client {
   readonly processID?: number | null
+  readonly _ending?: boolean
+  readonly _queryable?: boolean
+  getTransactionStatus?(): string | null
   readonly connection?: {
     once(event: string, listener: () => void): unknown
     off(event: string, listener: () => void): unknown
@@ -77,11 +82,15 @@ function lent(pool: Pool, original: Pool['connect'], gate: Gate): Pool['connect'
   return (callback) => {
     const actor = gate.current
     if (actor === undefined) return original.call(pool, callback)
-    if (actor.isOver) return Promise.reject(gate.refusal)
+    if (actor.isOver) {
+      if (callback === undefined) return Promise.reject(gate.refusal)
+      callback(gate.refusal)
+      return undefined
+    }
     const isStuck = (): boolean => pool.totalCount >= pool.options.max && pool.idleCount === 0
     const came = gate.queue(actor, isStuck)
     const take = (client: Client | undefined): void => {
-      if (client !== undefined) gate.lend(client, actor, idOf(client))
+      if (client !== undefined) gate.lend(client, actor, lentOf(client))
       came()
     }
     if (callback === undefined) {
@@ -103,13 +112,25 @@ function lent(pool: Pool, original: Pool['connect'], gate: Gate): Pool['connect'
   }
 }
 
-function idOf({ processID }: Client): string | undefined {
-  return processID == null ? undefined : String(processID)
+function lentOf(client: Client): Lent {
+  const { processID } = client
+  return { id: processID == null ? undefined : String(processID), isOpen: () => isInTransaction(client) }
+}
+
+/** What the server said with its last answer. Undefined with a pg that does not tell. */
+function isInTransaction(client: Client): boolean | undefined {
+  // one that has ended keeps the last answer, and pools throw it away
+  if (client._ending === true || client._queryable === false) return false
+  const status = client.getTransactionStatus?.()
+  return status == null ? undefined : status !== 'I'
 }
 
 function held(original: Query, gate: Gate): Query {
   return function query(...args) {
-    if (!gate.isHolding(this)) return original.apply(this, args)
+    if (!gate.isHolding(this)) {
+      if (gate.current?.isOver === false) gate.doubts.add(elsewhere(gate.current))
+      return original.apply(this, args)
+    }
     const [config] = args
     const text = textOf(config)
     const values = valuesOf(args)
@@ -133,6 +154,10 @@ function held(original: Query, gate: Gate): Query {
     }
     return promised(gate, this, { text, values, send: () => original.apply(this, args), answerOf })
   }
+}
+
+function elsewhere({ name }: Actor): string {
+  return `${name} sent a statement on a connection that it did not take from db: that was not held back`
 }
 
 interface Submission {

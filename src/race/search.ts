@@ -1,0 +1,174 @@
+import { seededRandom } from '../conformance/random.ts'
+import type { Choose } from './play.ts'
+import type { RaceReport, ScheduleResult } from './report.ts'
+import { runSchedule, type Ran, type Theatre } from './run-schedule.ts'
+import { isSerial, nameOf, Search, stepsOf, usualChoice } from './schedule.ts'
+
+/** What the search itself tells. */
+type Found = Omit<RaceReport, 'version' | 'startedAt' | 'tookMs' | 'seed' | 'driver' | 'actors'>
+
+/** Of the schedules that may be run, this part is for those that are run in order; the rest is drawn. */
+const orderedPart = 0.75
+
+class Tally {
+  schedules = 0
+  /** Those that were run before the search began anew. */
+  forgotten = 0
+  known = 1
+  failure: ScheduleResult | undefined
+  mostSwitches = 0
+  /** The actors that have sent nothing in any schedule. */
+  readonly unseen: Set<string>
+
+  constructor(actors: readonly string[]) {
+    this.unseen = new Set(actors)
+  }
+
+  forget(): void {
+    this.forgotten += this.schedules
+    this.schedules = 0
+    this.mostSwitches = 0
+  }
+}
+
+/** Runs one schedule after the other, until there is none left, one fails, or a limit is reached. */
+export async function search(theatre: Theatre): Promise<Found> {
+  const { schedule, actors, seed, schedules, switches } = theatre
+  const tally = new Tally(Object.keys(actors))
+  if (schedule !== undefined) {
+    const steps = stepsOf(schedule, Object.keys(actors))
+    const ran = await runOne(theatre, tally, follow(steps))
+    if (!ran.isCut && !isAsTold(ran, steps)) theatre.gate.notes.add(otherOrder(steps, ran))
+    return findings(theatre, tally, new Search())
+  }
+  const deadline = performance.now() + theatre.timeMs
+  const isOver = (most: number): boolean =>
+    tally.failure !== undefined ||
+    theatre.signal?.aborted === true ||
+    tally.forgotten + tally.schedules >= most ||
+    performance.now() > deadline
+  const tree = await inOrder(theatre, tally, () => isOver(Math.ceil(schedules * orderedPart)))
+  const random = seededRandom(seed)
+  const isBounded = switches !== Infinity
+  while (!isBounded && tree.left > 0 && !isOver(schedules)) {
+    const ran = await runOne(
+      theatre,
+      tally,
+      ({ enabled }) => enabled[Math.floor(random() * enabled.length)] ?? '',
+    )
+    theatre.onProgress({ schedules: tally.schedules, known: tally.known, last: ran.result })
+  }
+  return findings(theatre, tally, tree)
+}
+
+/** An application may fill its caches in the first schedule, and we ours: then those that follow are others. */
+const mostBeginnings = 3
+
+/** Runs the schedules with the fewest switches first. Gives what is left of them. */
+async function inOrder(theatre: Theatre, tally: Tally, isOver: () => boolean): Promise<Search> {
+  const { gate, switches, onProgress } = theatre
+  let tree = new Search()
+  let beginnings = 1
+  const seen = new Map<string, string>()
+  while (!isOver()) {
+    const start = tree.next(switches)
+    if (start === undefined) break
+    const { readsBeginTime } = gate
+    const ran = await runOne(theatre, tally, follow(start))
+    const isSame = ran.isCut || (isAsTold(ran, start) && isAsBefore(ran, seen))
+    if (ran.isCut) tree.putBack(start)
+    else if (gate.readsBeginTime !== readsBeginTime || (!isSame && beginnings < mostBeginnings)) {
+      // somebody may come between BEGIN and what follows from now on, or the actors do something else than they did
+      tree = new Search()
+      seen.clear()
+      beginnings += isSame ? 0 : 1
+      tally.forget()
+    } else {
+      tree.ran(start, ran.decisions)
+      if (!isSame) gate.doubts.add(changing)
+    }
+    tally.known = tally.schedules + tree.left
+    onProgress({ schedules: tally.schedules, known: tally.known, last: ran.result })
+  }
+  return tree
+}
+
+/** The steps at the start as they are told, and then as everybody goes on for as long as possible. */
+function follow(steps: readonly string[]): Choose {
+  return (point, index) => {
+    const told = steps[index]
+    return told !== undefined && point.enabled.includes(told) ? told : usualChoice(point)
+  }
+}
+
+function isAsTold({ decisions }: Ran, steps: readonly string[]): boolean {
+  return steps.every((step, index) => decisions[index]?.chosen === step)
+}
+
+/** Behind the same steps the same actors have to be able to go on. Notes what was seen. */
+function isAsBefore({ decisions }: Ran, seen: Map<string, string>): boolean {
+  return decisions.every(({ enabled }, index) => {
+    const steps = nameOf(decisions.slice(0, index))
+    const before = seen.get(steps)
+    seen.set(steps, nameOfAll(enabled))
+    return before === undefined || before === nameOfAll(enabled)
+  })
+}
+
+function nameOfAll(actors: readonly string[]): string {
+  return actors.join(' ')
+}
+
+function otherOrder(steps: readonly string[], { result }: Ran): string {
+  return `nobody can run in the order ${steps.join(' ')}: ${result.name} was run instead`
+}
+
+const changing =
+  'an actor did something else than before in the same order: what it does depends on more than the database, and these are not all orders'
+
+async function runOne(theatre: Theatre, tally: Tally, choose: Choose): Promise<Ran> {
+  const ran = await runSchedule(theatre, choose)
+  tally.schedules += 1
+  tally.mostSwitches = Math.max(tally.mostSwitches, ran.result.switches)
+  if (ran.result.outcome !== 'holds') tally.failure ??= ran.result
+  for (const { actor } of ran.result.trace) tally.unseen.delete(actor)
+  return ran
+}
+
+function findings(theatre: Theatre, tally: Tally, tree: Search): Found {
+  const { failure, schedules, known, unseen } = tally
+  const isAlone = theatre.schedule !== undefined
+  const { doubts } = theatre.gate
+  const isSure = doubts.size === 0 && theatre.seam.isSynchronous !== true
+  const isComplete = !isAlone && tree.left === 0 && isSure
+  const verdict = verdictOf(tally, theatre)
+  // of orders that cannot be chosen only those one after the other are sure
+  const mostHere = isSure ? Infinity : 0
+  const notes = [...unseen].map(
+    (name) => `${name} sent no statement through db: what it does elsewhere, with another pool, is not seen`,
+  )
+  notes.push(...doubts, ...theatre.gate.notes)
+  if (verdict === 'not-a-race') notes.unshift(notARace)
+  return {
+    verdict,
+    schedules,
+    known: Math.max(known, schedules),
+    isComplete,
+    completeSwitches: isAlone
+      ? -1
+      : isComplete
+        ? tally.mostSwitches
+        : Math.min(tree.completeSwitches, mostHere),
+    ...(failure && { failure }),
+    notes,
+  }
+}
+
+const notARace = 'this is no race: the actors fail when they run one after the other, too'
+
+function verdictOf({ failure, unseen }: Tally, { signal }: Theatre): RaceReport['verdict'] {
+  if (failure?.outcome === 'hang') return 'hang'
+  if (failure !== undefined) return isSerial(failure.name) ? 'not-a-race' : 'race'
+  if (signal?.aborted === true) return 'interrupted'
+  return unseen.size > 0 ? 'unseen' : 'none'
+}
