@@ -2,6 +2,7 @@ import { LockUsageError } from '../core/errors.ts'
 import { libraryOf } from '../adapters/libraries.ts'
 import { inTurn } from '../adapters/turn.ts'
 import { holdfastVersion } from '../conformance/version.ts'
+import { beneath } from './beneath.ts'
 import { Gate } from './gate.ts'
 import { createLook } from './look.ts'
 import type { Observer } from './observer.ts'
@@ -21,7 +22,8 @@ import { seams } from './seams.ts'
  * Explorations of one process take turns: the methods of a driver can be replaced only once at a time.
  */
 export async function explore<A extends string>(options: ExploreOptions<A>): Promise<RaceReport> {
-  const exploration = checkOptions(options)
+  const checked = checkOptions(options)
+  const exploration = { ...checked, db: beneath(checked.db) }
   const seam = seamOf(exploration.db)
   const startedAt = new Date().toISOString()
   const began = performance.now()
@@ -48,7 +50,7 @@ function seamOf(db: unknown): Seam {
   const known = seams.map(({ driver }) => driver).join(', ')
   throw new LockUsageError(
     'db',
-    `${library === undefined ? 'is nothing whose statements can be held back' : `is ${library.what}`}: pass what your functions use of ${known}; for an ORM the pool beneath it`,
+    `${library === undefined ? 'is nothing whose statements can be held back' : `is ${library.what}`}: pass what your functions use of ${known}; for Prisma the pool beneath it`,
   )
 }
 

@@ -36,3 +36,16 @@ test('and none under a lock of ours, nor without an await', async () => {
   expect(await explore(deposits(atOnce))).toMatchObject({ verdict: 'none', completeSwitches: 0 })
   expect(Object.hasOwn(db, 'exec')).toBe(false)
 })
+
+test('a transaction that an actor leaves open is told, and ended', async () => {
+  const leave = async (): Promise<void> => {
+    db.exec('BEGIN')
+    write.run(7)
+  }
+  const { failure } = await explore(deposits(leave))
+  expect(failure).toMatchObject({
+    outcome: 'left-open',
+    reason: expect.stringContaining('a has ended and left a transaction open'),
+  })
+  expect([db.inTransaction, number()]).toEqual([false, 0])
+})

@@ -16,6 +16,7 @@ interface Prepared {
 }
 
 interface Handle {
+  readonly inTransaction: boolean
   prepare(sql: string): Prepared
   exec(sql: string): unknown
 }
@@ -30,7 +31,7 @@ export const betterSqlite3: Seam = {
       'cannot be held back. Each actor was begun behind each statement of the others; these are not all orders',
   ],
   install: (db, gate) => install(db as Handle, gate),
-  end: async () => {},
+  end: async (db) => void (db as Handle).exec('ROLLBACK'),
 }
 
 function install(db: Handle, gate: Gate): () => void {
@@ -39,24 +40,37 @@ function install(db: Handle, gate: Gate): () => void {
   const putBack = (['run', 'get', 'all'] as const).map((name) =>
     replaced(prototype, name, (original) => passed(db, original, gate)),
   )
-  putBack.push(replaced(db, 'exec', (original) => (sql) => noted(gate, sql, () => original.call(db, sql))))
+  putBack.push(
+    replaced(
+      db,
+      'exec',
+      (original) => (sql) => noted(db, gate, { text: sql, run: () => original.call(db, sql) }),
+    ),
+  )
   return () => putBack.forEach((put) => put())
 }
 
 function passed(db: Handle, original: Call, gate: Gate): Call {
   return function call(...values) {
     if (this.database !== db) return original.apply(this, values)
-    return noted(gate, this.source, () => original.apply(this, values))
+    return noted(db, gate, { text: this.source, run: () => original.apply(this, values) })
   }
 }
 
 /** Settings of the connection are no steps. */
 const isSetting = /^\s*pragma\b/i
 
-function noted(gate: Gate, text: string, run: () => unknown): unknown {
+interface Sent {
+  readonly text: string
+  readonly run: () => unknown
+}
+
+function noted(db: Handle, gate: Gate, { text, run }: Sent): unknown {
   const actor = gate.current
   if (actor === undefined || isSetting.test(text)) return run()
   if (actor.isOver) throw gate.refusal
+  // whoever begins a transaction has the handle until it ends
+  if (!db.inTransaction) gate.lend(db, actor, { isOpen: () => db.inTransaction })
   try {
     const answer = run()
     gate.passed(actor, { text, error: undefined, answer: answerOf(text, answer) })
@@ -64,6 +78,8 @@ function noted(gate: Gate, text: string, run: () => unknown): unknown {
   } catch (error) {
     gate.passed(actor, { text, error, answer: undefined })
     throw error
+  } finally {
+    if (gate.isHolding(db)) gate.giveBack(db)
   }
 }
 

@@ -13,6 +13,13 @@ interface Operation {
   readonly statements?: unknown
   readonly documents?: unknown
   readonly pipeline?: unknown
+  readonly session?: Transacting
+}
+
+/** A session of the driver's. */
+interface Transacting {
+  inTransaction(): boolean
+  abortTransaction(): Promise<unknown>
 }
 
 interface Server {
@@ -37,8 +44,10 @@ export const mongodb: Seam = {
       'nobody waits, so this matters only for writes outside of one',
   ],
   install: (db, gate) => install(db as Client, gate),
-  // its sessions are not seen: the server ends a transaction that is left open
-  end: async () => {},
+  end: async (connection) => {
+    // a command that has no answer cannot be taken back; a transaction can
+    if ('abortTransaction' in connection) await (connection as Transacting).abortTransaction().catch(() => {})
+  },
 }
 
 async function install(client: Client, gate: Gate): Promise<() => void> {
@@ -70,6 +79,11 @@ function held(server: Server, original: Server['command'], gate: Gate): Server['
   return async (operation, ...rest) => {
     const actor = gate.current
     if (actor === undefined) return original.call(server, operation, ...rest)
+    const { session } = operation
+    if (session?.inTransaction() === true && !gate.isHolding(session)) {
+      gate.lend(session, actor, { isOpen: () => session.inTransaction() })
+      gate.giveBack(session) // nobody takes sessions from a pool: only what is open on it matters
+    }
     const place = {}
     gate.lend(place, actor)
     try {

@@ -1,6 +1,7 @@
 import { libraryOf } from '../../adapters/libraries.ts'
 import { sessions, type Mysql2Pool } from '../../adapters/mysql2/sessions.ts'
 import type { Gate } from '../gate.ts'
+import type { Lent } from '../loan.ts'
 import { observerOf } from '../observer.ts'
 import type { Seam } from '../seam.ts'
 import type { Answer } from '../seen.ts'
@@ -19,12 +20,18 @@ interface Command {
   emit(event: 'error', error: Error): unknown
 }
 
+/** What the driver makes of a statement that is prepared. */
+interface Prepared {
+  execute(values: unknown, callback: Callback): unknown
+}
+
 /** The connection that answers by callback, beneath the one of promises. */
-interface Connection {
+export interface Connection {
   readonly threadId?: number
   readonly config: unknown
   query(sql: unknown, values?: unknown, callback?: unknown): unknown
   execute(sql: unknown, values?: unknown, callback?: unknown): unknown
+  prepare(sql: unknown, callback: Callback): unknown
   on(event: 'error', listener: () => void): unknown
   destroy(): void
 }
@@ -82,10 +89,7 @@ function install(pool: Pool, gate: Gate): () => void {
   const watch = (connection: Connection): void => {
     if (known.has(connection)) return
     known.add(connection)
-    putBack.push(
-      replaced(connection, 'query', (original) => heldQuery(connection, original, gate)),
-      replaced(connection, 'execute', (original) => heldExecute(connection, original, gate)),
-    )
+    putBack.push(watchConnection(connection, gate))
   }
   pool.on('release', released)
   putBack.push(
@@ -93,6 +97,62 @@ function install(pool: Pool, gate: Gate): () => void {
     () => pool.off('release', released),
   )
   return () => putBack.forEach((put) => put())
+}
+
+/** Sends what goes through a connection when it is its turn. Gives what puts it back. */
+export function watchConnection(connection: Connection, gate: Gate): () => void {
+  const putBack = [
+    replaced(connection, 'query', (original) => heldQuery(connection, original, gate)),
+    replaced(connection, 'execute', (original) => heldExecute(connection, original, gate)),
+    replaced(connection, 'prepare', (original) => prepared(connection, original, gate)),
+  ]
+  return () => putBack.forEach((put) => put())
+}
+
+/** A statement that was prepared is run past the connection's own methods. */
+function prepared(
+  connection: Connection,
+  original: Connection['prepare'],
+  gate: Gate,
+): Connection['prepare'] {
+  return (sql, callback) =>
+    original.call(connection, sql, (error, ...rest) => {
+      const statement = rest[0] as Prepared | undefined
+      // the driver keeps those of a connection, and gives them again
+      if (statement !== undefined && !Object.hasOwn(statement, 'execute')) {
+        const text = typeof sql === 'string' ? sql : (sql as Command).sql
+        replaced(statement, 'execute', (execute) =>
+          heldStatement(execute.bind(statement), gate, { connection, text }),
+        )
+      }
+      callback(error, ...rest)
+    })
+}
+
+function heldStatement(
+  execute: Prepared['execute'],
+  gate: Gate,
+  { connection, text }: { readonly connection: Connection; readonly text: string },
+): Prepared['execute'] {
+  return (values, callback) => {
+    if (!gate.isHolding(connection)) return execute(values, callback)
+    gate.hold(connection, {
+      text,
+      values: Array.isArray(values) ? values : undefined,
+      send: (end) =>
+        void execute(values, (error, ...answer) => {
+          end(error, answerOf(text, answer[0]))
+          callback(error, ...answer)
+        }),
+      refuse: callback,
+    })
+    return undefined
+  }
+}
+
+/** What is known of a connection. */
+export function lentOf({ threadId }: Connection): Lent {
+  return { id: threadId === undefined ? undefined : String(threadId) }
 }
 
 interface Watching {
@@ -110,9 +170,7 @@ function lent(pool: Pool, original: Pool['getConnection'], { gate, watch }: Watc
       const connection = rest[0] as Connection | undefined
       if (connection !== undefined) {
         watch(connection)
-        gate.lend(connection, actor, {
-          id: connection.threadId === undefined ? undefined : String(connection.threadId),
-        })
+        gate.lend(connection, actor, lentOf(connection))
       }
       came()
       gate.within(actor, () => callback(error, ...rest))

@@ -12,7 +12,8 @@ import { copyOf, replaced } from './replaced.ts'
 type Callback = (error: unknown, ...rest: unknown[]) => void
 type Query = (this: Client, ...args: unknown[]) => unknown
 
-interface Client {
+/** What is used of a client of `pg`. */
+export interface Client {
   readonly processID?: number | null
   readonly _ending?: boolean
   readonly _queryable?: boolean
@@ -112,7 +113,8 @@ function lent(pool: Pool, original: Pool['connect'], gate: Gate): Pool['connect'
   }
 }
 
-function lentOf(client: Client): Lent {
+/** What is known of a client. */
+export function lentOf(client: Client): Lent {
   const { processID } = client
   return { id: processID == null ? undefined : String(processID), isOpen: () => isInTransaction(client) }
 }
@@ -125,7 +127,8 @@ function isInTransaction(client: Client): boolean | undefined {
   return status == null ? undefined : status !== 'I'
 }
 
-function held(original: Query, gate: Gate): Query {
+/** Sends what goes through a client when it is its turn. */
+export function held(original: Query, gate: Gate): Query {
   return function query(...args) {
     if (!gate.isHolding(this)) {
       if (gate.current?.isOver === false) gate.doubts.add(elsewhere(gate.current))
