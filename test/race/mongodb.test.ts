@@ -59,7 +59,9 @@ describeEngines(
         session.startTransaction()
         await items().updateOne({ _id: 1 }, { $inc: { n: 5 } }, { session })
       }
-      const { failure } = await explore({ ...sale(leave), actors: { a: leave, b: () => buy() } })
+      // the write of b waits for a, which nobody shows: only time tells
+      const options = { ...sale(leave), actors: { a: leave, b: () => buy() }, patienceMs: 300 }
+      const { failure } = await explore(options)
       expect(failure).toMatchObject({
         outcome: 'left-open',
         reason: expect.stringContaining('a has ended and left a transaction open'),
