@@ -5,25 +5,28 @@ export interface Bounds {
 }
 
 /** Waits for code of the user's that is no actor. It cannot be ended: whoever gives up only goes on without it. */
-export async function bounded(
+export function bounded(
   work: () => unknown,
   { hangMs, signal }: Bounds,
 ): Promise<'ended' | 'hang' | 'aborted'> {
-  if (signal?.aborted === true) return 'aborted'
-  let giveUp: (why: 'hang' | 'aborted') => void = () => {}
-  const givenUp = new Promise<'hang' | 'aborted'>((resolve) => (giveUp = resolve))
-  const timer = setTimeout(() => giveUp('hang'), hangMs)
-  const onAbort = (): void => giveUp('aborted')
-  signal?.addEventListener('abort', onAbort)
-  const ended = (async (): Promise<'ended'> => {
-    await work()
-    return 'ended'
-  })()
-  ended.catch(() => {}) // it may fail when nobody waits any longer
-  try {
-    return await Promise.race([ended, givenUp])
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', onAbort)
-  }
+  if (signal?.aborted === true) return Promise.resolve('aborted')
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => end(() => resolve('aborted'))
+    const timer = setTimeout(() => end(() => resolve('hang')), hangMs)
+    const end = (settle: () => void): void => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+      settle() // a second time does nothing: the work may end when nobody waits any longer
+    }
+    signal?.addEventListener('abort', onAbort)
+    started(work).then(
+      () => end(() => resolve('ended')),
+      (error: unknown) => end(() => reject(error instanceof Error ? error : new Error(String(error)))),
+    )
+  })
+}
+
+/** What throws at once rejects. */
+async function started(work: () => unknown): Promise<unknown> {
+  return work()
 }

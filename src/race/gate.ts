@@ -213,11 +213,7 @@ export class Gate {
     next.send((error, answer, text) => {
       actor.running.delete(running)
       this.version += 1
-      if (error !== undefined && error !== null) {
-        const { retryable, kind } = classifyError(error)
-        if (retryable) actor.hasLost = true
-        if (kind === 'connection-lost' && loan !== undefined) loan.isLost = true
-      }
+      noteFailure(error, actor, loan)
       // a COMMIT that fails ends the transaction as well
       if (loan !== undefined && effect === 'ends') loan.isOpened = false
       actor.noteEnd(entry, {
@@ -274,6 +270,13 @@ export class Gate {
     this.changes += 1
     this.#wake?.()
   }
+}
+
+function noteFailure(error: unknown, actor: Actor, loan: OwnLoan | undefined): void {
+  if (error === undefined || error === null) return
+  const { retryable, kind } = classifyError(error)
+  if (retryable) actor.hasLost = true
+  if (kind === 'connection-lost' && loan !== undefined) loan.isLost = true
 }
 
 function lateOf({ name }: Actor): string {

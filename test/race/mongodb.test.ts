@@ -100,21 +100,20 @@ describeEngines(
       const goHome =
         (me: number) =>
         async (session?: ClientSession): Promise<void> => {
-          if (session !== undefined)
-            await items().updateMany({}, { $inc: { seen: 1 } } as object, of(session))
+          if (session !== undefined) await items().updateMany({}, { $inc: { seen: 1 } }, of(session))
           const onCall = await items().countDocuments({ n: 1 }, of(session))
           if (onCall > 1) await items().updateOne({ _id: me }, { $set: { n: 0 } }, of(session))
         }
       const claim: Work = async (session) => {
         const job = await items().findOne({ n: 0 }, { sort: { _id: 1 }, ...of(session) })
-        await items().updateOne({ _id: job?._id ?? 0 }, { $set: { n: 1 } }, of(session))
-        return job?._id
+        const { _id: id = 0 } = job ?? {}
+        await items().updateOne({ _id: id }, { $set: { n: 1 } }, of(session))
+        return id
       }
       const upload =
         (me: number) =>
         async (session?: ClientSession): Promise<void> => {
-          if (session !== undefined)
-            await items().updateOne({ _id: 1 }, { $inc: { seen: 1 } } as object, of(session))
+          if (session !== undefined) await items().updateOne({ _id: 1 }, { $inc: { seen: 1 } }, of(session))
           if ((await items().countDocuments({}, of(session))) < 2)
             await items().insertOne({ _id: me + 10, n: 0 }, of(session))
         }

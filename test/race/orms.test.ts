@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/node-postgres'
-import { Knex, knex } from 'knex'
+import { knex, type Knex } from 'knex'
 import { Kysely, MysqlDialect, sql as kyselySql } from 'kysely'
 import { createPool } from 'mysql2'
 import { createPool as createPromisePool } from 'mysql2/promise'

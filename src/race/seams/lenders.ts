@@ -92,11 +92,12 @@ function observe(source: Source): Observer {
   }
 }
 
+async function nothing(): Promise<void> {}
+
 /** What a connection is of is seen in one. */
 async function observerFor(lender: Lender<object>): Promise<Observer> {
   const connection = await lender.lend()
   lender.giveBack(connection)
-  const nothing = async (): Promise<void> => {}
   const lending = <T>(): Lender<T> => lender as unknown as Lender<T>
   if (isPg(connection)) return observerOf(pgSessions(pgPoolOf(lending())), ['postgres'], nothing)
   if (isMysql(connection))

@@ -122,7 +122,8 @@ export function lentOf(client: Client): Lent {
 /** What the server said with its last answer. Undefined with a pg that does not tell. */
 function isInTransaction(client: Client): boolean | undefined {
   // one that has ended keeps the last answer, and pools throw it away
-  if (client._ending === true || client._queryable === false) return false
+  const { _ending: isEnding, _queryable: isQueryable } = client
+  if (isEnding === true || isQueryable === false) return false
   const status = client.getTransactionStatus?.()
   return status == null ? undefined : status !== 'I'
 }
