@@ -9,6 +9,11 @@ export class Flight {
     return this.#count > 0
   }
 
+  /** Whether several are. */
+  get isCrowded(): boolean {
+    return this.#count > 1
+  }
+
   start(): void {
     this.#count += 1
   }

@@ -1,7 +1,8 @@
+import { performance } from '../core/clock.ts'
 import { CommitOutcomeUnknownError, LockUsageError } from '../core/errors.ts'
 import type { Witness } from '../core/session.ts'
 import type { SqlStatement } from '../core/statement.ts'
-import { noteFailure } from './note-failure.ts'
+import { noteFailure, noteText } from './note-failure.ts'
 import { savepointSteps, type SavepointSteps } from './savepoint-steps.ts'
 import { Savepoints } from './savepoints.ts'
 import type { Spelling } from './sql-text.ts'
@@ -39,6 +40,12 @@ export function mannerOf({ sql, answers }: SqlStatement): Manner {
 export class TransactionBody implements Witness {
   /** The database may have ended the transaction: an error, or what the work has sent, can have done it. */
   isInDoubt = false
+  /** Several of the work's statements are under way at once: the last one need not be the one that fails. */
+  isCrowded = false
+  /** The text that the first failure came of, where that is known. */
+  failedText: string | undefined
+  #failedAt: number | undefined
+  #sent: string[] | undefined
   #stage: 'none' | 'open' | 'returned' | 'ending' = 'none'
   /** The statement that runs may commit. */
   #isUnsure = false
@@ -64,6 +71,14 @@ export class TransactionBody implements Witness {
     return this.#failures ?? []
   }
 
+  get sent(): readonly string[] {
+    return this.#sent ?? []
+  }
+
+  get failedAt(): number | undefined {
+    return this.#failedAt
+  }
+
   get ending(): unknown {
     return this.#failure ?? this.#end?.cause
   }
@@ -77,6 +92,10 @@ export class TransactionBody implements Witness {
     this.#stage = 'open'
     this.#savepoints = undefined
     this.#failures = undefined
+    this.#sent = undefined
+    this.#failedAt = undefined
+    this.failedText = undefined
+    this.isCrowded = false
     this.isInDoubt = false
     this.#isUnsure = false
     this.#mayHaveCommitted = false
@@ -132,11 +151,17 @@ export class TransactionBody implements Witness {
   refusal(sql: string): Ended | undefined {
     if (this.#stage === 'none') return hasEnded()
     if (this.#end !== undefined) return this.#end
+    this.sends(sql)
     const fate = this.#traits.fateOf(sql)
     this.#isUnsure = fate === 'unsure'
     this.#mayHaveCommitted ||= this.#isUnsure
     if (typeof fate === 'object') return wouldEnd(fate.ends)
     return undefined
+  }
+
+  /** Told of a text that is about to be sent in the transaction. */
+  sends(sql: string): void {
+    if (this.#failedAt === undefined) noteText((this.#sent ??= []), sql)
   }
 
   /** What a text that is about to be sent does to savepoints. Absent where it does nothing to them, as nearly all. */
@@ -163,6 +188,10 @@ export class TransactionBody implements Witness {
     if (this.#stage === 'none') return
     if (steps !== undefined) this.savepoints?.failed(steps)
     noteFailure((this.#failures ??= []), error)
+    if (this.#failedAt === undefined) {
+      this.#failedAt = performance.now()
+      if (!this.isCrowded) this.failedText ??= this.#sent?.at(-1)
+    }
     this.#isUnsure = false
     const { isEndedByErrors } = this.#traits
     if (this.#failure !== undefined && this.#traits.isConsequence?.(error) === true)

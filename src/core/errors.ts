@@ -1,4 +1,5 @@
 import type { Category } from './category.ts'
+import type { Deadlock } from './deadlock.ts'
 import type { RetryableKind } from './error-kind.ts'
 import type { LockKey } from './lock-key.ts'
 import type { LockMode, TableName } from './request.ts'
@@ -34,6 +35,11 @@ export class RetryableTransactionError extends LockError {
   readonly code: RetryableCode = 'TX_RETRYABLE'
   override readonly isRetryable = true
   readonly kind: RetryableKind
+  /**
+   * Who waited for whom, of a `deadlock` that ended the call: there when the last attempt has failed, on databases whose
+   * server tells. Of attempts that are repeated the channel `holdfast:deadlock` tells.
+   */
+  declare readonly deadlock?: Deadlock
 
   constructor(kind: RetryableKind, message: string, options?: ErrorOptions) {
     super(message, options)

@@ -33,6 +33,12 @@ export interface Witness {
   readonly isLoss?: (error: ErrorLike) => boolean
   /** Told where a return to a savepoint gives up the locks that were taken since. */
   readonly savepoints?: SavepointWatch | undefined
+  /** The texts that were sent in the transaction, in their order: of very many, the first ones and the newest. */
+  readonly sent?: readonly string[]
+  /** The text that the first of the failures came of, where that is known. */
+  readonly failedText?: string | undefined
+  /** When the first of the failures was heard of, on the monotonic clock. */
+  readonly failedAt?: number | undefined
 }
 
 /** The savepoints that the work has set in a transaction, and its returns to them. */

@@ -1,4 +1,6 @@
 import type { Finding } from '../core/attestation.ts'
+import type { ErrorLike } from '../core/classification.ts'
+import type { Deadlock } from '../core/deadlock.ts'
 import type { LeaseSeen, SessionSeen } from '../core/inspection.ts'
 import type { Target } from '../core/request.ts'
 import type { Row, SqlStatement, Statement } from '../core/statement.ts'
@@ -14,6 +16,39 @@ export interface DialectTools {
   readonly examination: Examination
   readonly fixture: Fixture
   readonly claimIndex: ClaimIndex
+  /** Absent where nobody waits in the server, so that no circle can close there. */
+  readonly deadlocks?: DeadlockReader
+}
+
+/** How to find out about a deadlock. `read` is pure, and never throws, whatever the server has answered. */
+export interface DeadlockReader {
+  /** What the session that has lost is asked, after its rollback and before it gives back the locks that outlive that. */
+  readonly questions: (clues: DeadlockClues) => Readonly<Record<string, Question>>
+  readonly read: (replies: Replies, clues: DeadlockClues) => DeadlockFound
+  /** The newest ones that the server remembers, for somebody who comes later. */
+  readonly latest: {
+    readonly questions: Readonly<Record<string, Question>>
+    readonly read: (replies: Replies) => {
+      readonly deadlocks: readonly DeadlockFound[]
+      readonly unseen: readonly string[]
+    }
+  }
+}
+
+export type DeadlockFound = Omit<Deadlock, 'dialect'>
+
+/** What the one who has lost knows itself. */
+export interface DeadlockClues {
+  /** The driver's own error. */
+  readonly error: ErrorLike
+  /** The texts that were sent in the transaction before it failed. */
+  readonly sent: readonly string[]
+  /** The one that has failed, where that is known. */
+  readonly failed: string | undefined
+  /** The statement of ours that has failed, if it is one of ours. */
+  readonly own: SqlStatement | undefined
+  /** The most that may have passed, until the answers came, since the server has found the deadlock. */
+  readonly sinceMs: number
 }
 
 /** What a queue's table needs so that a claim reads no rows in vain. */

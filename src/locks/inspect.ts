@@ -3,14 +3,12 @@ import { LockUsageError } from '../core/errors.ts'
 import type { InspectOptions, Inspection, SessionSeen } from '../core/inspection.ts'
 import { canonicalKey, isRawKey, type LockKey } from '../core/key.ts'
 import type { Session } from '../core/session.ts'
-import type { Dialect } from '../dialects/dialect.ts'
-import type { Question, Replies } from '../dialects/tools.ts'
 import { untilAborted } from './abort.ts'
-import { readFailure } from './failure.ts'
 import { lengthOfLine } from './lane.ts'
 import { callInClear } from './named/clear-names.ts'
 import { openSession } from './open-session.ts'
 import type { Port } from './port.ts'
+import { askAll } from './questions.ts'
 import { sessionEnd } from './session-end.ts'
 
 export type Inspect = (options?: InspectOptions) => Promise<Inspection>
@@ -66,9 +64,8 @@ async function look<Tx>(port: Port<Tx>, { session, scope, doubt }: Look): Promis
   if (dialect.tools === undefined)
     throw new LockUsageError('dialect', `${dialect.name} does not say how its locks can be seen`)
   const { inspector } = await dialect.tools()
-  const { replies, refused } = await askAll(inspector.questions(scope, version), (question) =>
-    ask(session, { dialect, question, doubt }),
-  )
+  const questions = inspector.questions(scope, version)
+  const { replies, refused } = await askAll(questions, { session, dialect, doubt })
   const { sessions, leases, unseen = [] } = inspector.read(replies)
   return {
     dialect: dialect.name,
@@ -77,51 +74,6 @@ async function look<Tx>(port: Port<Tx>, { session, scope, doubt }: Look): Promis
     leases,
     unseen: [...refused, ...unseen, ...inspector.blindSpots],
   }
-}
-
-/** The rows of an answer, or why there is none. */
-type Reply = { readonly rows: Replies[string]; readonly why?: string }
-
-/** Asks one after the other. */
-async function askAll(
-  questions: Readonly<Record<string, Question>>,
-  askOne: (question: Question) => Promise<Reply>,
-): Promise<{ readonly replies: Replies; readonly refused: readonly string[] }> {
-  const replies: Record<string, Replies[string]> = {}
-  const refused: string[] = []
-  for (const [name, question] of Object.entries(questions)) {
-    const isIdle = question.onlyIf !== undefined && replies[question.onlyIf]?.length === 0
-    const { rows, why } = isIdle ? { rows: [] } : await askOne(question)
-    replies[name] = rows
-    if (why !== undefined) refused.push(`${question.unknown} (${why})`)
-  }
-  return { replies, refused }
-}
-
-async function ask(
-  session: Session,
-  { dialect, question, doubt }: Omit<Look, 'session' | 'scope'> & { dialect: Dialect; question: Question },
-): Promise<Reply> {
-  try {
-    return { rows: await session.run(question.ask) }
-  } catch (error) {
-    const { kind, code, transaction, original } = readFailure(error, dialect)
-    if (kind === 'connection-lost') throw error
-    if (transaction === 'unknown') doubt(error)
-    return { rows: undefined, why: reasonOf(original, code) }
-  }
-}
-
-/** In one short line. Some servers repeat the whole command, and what signs it, behind their words. */
-function reasonOf(error: unknown, code: string | undefined): string {
-  const message = error instanceof Error ? error.message : String(error)
-  const [line = ''] = message.trim().split(/[\r\n{]/, 1)
-  const words = line
-    .replaceAll(/\/\/\S*@/g, '//')
-    .trim()
-    .slice(0, 160)
-  if (words === '') return code === undefined ? 'refused' : `code ${code}`
-  return code === undefined || words.includes(code) ? words : `${words}; code ${code}`
 }
 
 /** Those of this process who take turns to write, because the engine itself has no line. */

@@ -6,6 +6,7 @@ import type { Session } from '../core/session.ts'
 import { readAnswer, type Row, type Statement } from '../core/statement.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import { LockContention } from './contention.ts'
+import { failedBy } from './deadlocks/own-statement.ts'
 import { readFailure } from './failure.ts'
 
 /** Where a lock is taken, and what to call it when it cannot be had. */
@@ -46,7 +47,7 @@ export async function sendLock(
 ): Promise<readonly Row[]> {
   let rows: readonly Row[] = []
   for (const statement of statements) {
-    rows = await session.run(statement)
+    rows = await session.run(statement).catch(failedBy(statement))
     const answer = statement.answers && readAnswer(statement.answers, rows)
     if (answer === undefined || answer === 'granted') continue
     if (answer === 'busy' || answer === 'not-held')

@@ -134,7 +134,9 @@ function watchedStream(
 }
 
 function refusalOf(body: TransactionBody, query: KyselyQuery): TransactionBody['end'] {
-  return query.manner === undefined ? body.refusal(query.sql) : body.end
+  if (query.manner === undefined) return body.refusal(query.sql)
+  if (body.isOpen) body.sends(query.sql)
+  return body.end
 }
 
 /** Gives what puts the old one back. */

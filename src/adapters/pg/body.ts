@@ -179,8 +179,10 @@ export class PgBody<Client extends BodyClient> {
   }
 
   /** While nothing of the work is under way, it is a statement of our own that has failed. */
-  readonly #failed = (error: Error): void =>
+  readonly #failed = (error: Error): void => {
+    this.state.isCrowded = this.#flight.isCrowded
     this.state.failed(error, this.#flight.isBusy || this.#cursors !== undefined)
+  }
 
   readonly #completed = ({ text }: { readonly text: string }): void => {
     if (text === 'BEGIN' || text === 'START TRANSACTION') this.#begun += 1

@@ -70,12 +70,13 @@ export class PostgresJsBody {
     if (refusal !== undefined) return query.reject(refusal)
     // it was answered when it was cancelled, before anybody has asked for it
     if (query.cancelled === true) return
-    this.#watch(query, this.state.announce(text))
+    this.#watch(query, text)
     this.#pinned.send(query)
   }
 
   /** Both are called by the connection. Those of a cursor are set anew for each of its pieces. */
-  #watch(query: PostgresJsQuery, steps: SavepointSteps | undefined): void {
+  #watch(query: PostgresJsQuery, text: string): void {
+    const steps = this.state.announce(text)
     let isAnswered = false
     const answer = promised()
     void this.wire.follow(() => answer.promise)
@@ -91,6 +92,7 @@ export class PostgresJsBody {
       resolve(value)
     })
     follow(query, 'reject', (reject) => (error) => {
+      if (this.state.failedAt === undefined) this.state.failedText = text
       // of a copy that has begun, only this tells that it has failed
       this.state.failed(error, true, isAnswered ? undefined : steps)
       if (isAnswered) this.#copies.fail(error)

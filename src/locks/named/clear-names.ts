@@ -3,13 +3,16 @@ import { canonicalKey, isRawKey, type LockKey } from '../../core/key.ts'
 import { asLeaseName } from '../../core/lease-name.ts'
 
 /** What was seen, before the keys are known. */
-interface Seen {
-  readonly sessions: readonly SessionSeen[]
+interface Seen<Locking> {
+  readonly sessions: readonly Locking[]
   readonly leases: readonly LeaseSeen[]
 }
 
 /** Puts the whole key on every lock and lease that one of these keys leads to. The last keys are tried first. */
-export function callInClear({ sessions, leases }: Seen, keys: readonly LockKey[]): Seen {
+export function callInClear<Locking extends Pick<SessionSeen, 'holds' | 'waits'>>(
+  { sessions, leases }: Seen<Locking>,
+  keys: readonly LockKey[],
+): Seen<Locking> {
   const locks = sessions.flatMap(({ holds, waits }) => [...holds, ...(waits ? [waits.lock] : [])])
   const names = new Set([...locks.flatMap(nameIn), ...leases.map(({ name }) => name)])
   const clear = textByName(names, keys)
@@ -18,10 +21,10 @@ export function callInClear({ sessions, leases }: Seen, keys: readonly LockKey[]
     return key === undefined ? seen : { ...seen, key }
   }
   return {
-    sessions: sessions.map(({ holds, waits, ...session }) => ({
+    sessions: sessions.map((session) => ({
       ...session,
-      holds: holds.map(lock),
-      ...(waits && { waits: { ...waits, lock: lock(waits.lock) } }),
+      holds: session.holds.map(lock),
+      ...(session.waits && { waits: { ...session.waits, lock: lock(session.waits.lock) } }),
     })),
     leases: leases.map((lease) => ({ ...lease, key: clear.get(lease.name) ?? lease.key })),
   }

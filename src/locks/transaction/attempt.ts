@@ -5,6 +5,7 @@ import type { Row } from '../../core/statement.ts'
 import { isUnsupported } from '../../core/support.ts'
 import type { LockTimeout } from '../../dialects/transaction.ts'
 import { untilAborted } from '../abort.ts'
+import { examineDeadlock, type Loss } from '../deadlocks/examine.ts'
 import { beginLocked, type Begun } from './begin-locked.ts'
 import { unlessRefused } from './unless-refused.ts'
 import { sendCommit, settleCommit, type CommitDoubt } from './commit.ts'
@@ -53,6 +54,10 @@ async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T>
     const open = openTransaction<Tx>({ dialect, version, session, ending }, job.options, deadline)
     try {
       result = await transact(open, job)
+    } catch (error) {
+      const looking = examineDeadlock(open, lossIn(error, job))
+      if (looking !== undefined) await looking
+      throw error
     } finally {
       if (open.atEnd.length > 0) await releaseAtEnd(open, ending)
     }
@@ -67,6 +72,11 @@ async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T>
   const wanted = session.whenStored?.()
   if (wanted !== undefined) await wanted
   return result
+}
+
+function lossIn<Tx, T>(error: unknown, { options, budget, isLast }: Job<Tx, T>): Loss {
+  const lost = error instanceof WorkError ? { error: error.lostBy, thrown: error.thrown } : { error }
+  return { ...lost, options, budget, isLast }
 }
 
 function transact<Tx, T>(open: OpenTransaction<Tx>, job: Job<Tx, T>): Promise<T> {

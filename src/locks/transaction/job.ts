@@ -17,6 +17,8 @@ export interface Job<Tx, T> {
   readonly options: TransactionOptions
   /** Until when all of its attempts may take. */
   readonly budget?: Deadline
+  /** Whether no attempt comes after it, whatever it fails with. */
+  readonly isLast?: boolean
   /** The named locks that it takes as it begins. */
   readonly opening: Opening | undefined
 }

@@ -8,6 +8,7 @@ import type { Dialect } from '../../dialects/dialect.ts'
 import { attempt } from './attempt.ts'
 import { RolledBackError } from './commit.ts'
 import { LockContention } from '../contention.ts'
+import { withDeadlock } from '../deadlocks/examine.ts'
 import { readFailure, type Failure } from '../failure.ts'
 import { waitDeadline } from '../named/opening.ts'
 import type { Job } from './job.ts'
@@ -49,12 +50,16 @@ export function runTransaction<Tx, T>(
  * one is repeated: repeating a part would keep the locks that led to the conflict.
  */
 export function runOutermost<Tx, T>(call: Job<Tx, T>): Promise<T> {
-  const { signal, budgetMs } = call.options
+  const { signal, budgetMs, attempts } = call.options
   if (signal?.aborted === true) return failWith(signal.reason)
   const deadline = deadlineIn(budgetMs)
   const job = budgetMs === undefined ? call : { ...call, budget: deadline }
-  const failed = (error: unknown): never => throwSpent(coded(error, call.port.sessions))
-  return attempt(job).catch((error: unknown) => runAgain(job, error, deadline).catch(failed))
+  const failed = (error: unknown): never => throwSpent(coded(withDeadlock(error), call.port.sessions))
+  return attempt(attempts === 1 ? lastOf(job) : job).catch((error: unknown) => runAgain(job, error, deadline).catch(failed))
+}
+
+function lastOf<Tx, T>(job: Job<Tx, T>): Job<Tx, T> {
+  return { ...job, isLast: true }
 }
 
 /** With the code that existing `catch` blocks around such a client look for. */
@@ -76,7 +81,7 @@ async function runAgain<Tx, T>(job: Job<Tx, T>, reason: unknown, deadline: Deadl
     options.signal?.throwIfAborted()
     if (!(failure.error instanceof LockContention)) waitAnew(job, state)
     try {
-      return await attempt(job)
+      return await attempt(state.attempt >= mostAttempts(options) ? lastOf(job) : job)
     } catch (next) {
       error = next
     }
@@ -161,8 +166,12 @@ function mayRepeat(
   { attempt: done }: Progress,
   options: TransactionOptions,
 ): boolean {
-  if (done >= (options.attempts ?? 5)) return false
+  if (done >= mostAttempts(options)) return false
   return error instanceof RolledBackError || isWorthIt(kind, options)
+}
+
+function mostAttempts({ attempts = 5 }: TransactionOptions): number {
+  return attempts
 }
 
 /** A connection that broke before COMMIT was sent has stored nothing. */

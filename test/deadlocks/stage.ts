@@ -1,0 +1,89 @@
+import { afterAll, afterEach, beforeAll, describe } from 'vitest'
+
+import type { Deadlock } from '../../src/core/deadlock.ts'
+import { RetryableTransactionError } from '../../src/core/errors.ts'
+import type { Engine, EngineSession } from '../engines/engine.ts'
+import { describeEngines, until, type EngineContext } from '../engines/use.ts'
+import { libraries, type Way } from './ways.ts'
+
+/** Two tables of one row that matters, and somebody who does not use the library. */
+export interface Stage extends EngineContext {
+  readonly way: Way
+  /** A session in a transaction of its own, which the server does not choose as the victim. */
+  readonly rival: () => Promise<EngineSession>
+}
+
+export const change = (table: string, n: number): string => `update ${table} set n = ${n} where id = 1`
+
+/** Runs the specs for each library on each engine that it reaches. */
+export function describeLibraries(specs: (stage: Stage) => void): void {
+  for (const { title, engines, connect } of libraries)
+    describe(title, () => {
+      describeEngines((context) => specs(stageOn(context, connect)), { only: engines })
+    })
+}
+
+export function stageOn(context: EngineContext, connect: (url: string, engine: string) => Way): Stage {
+  let way: Way | undefined
+  const rivals: EngineSession[] = []
+  beforeAll(async () => {
+    const session = await context.engine.open()
+    const options = context.name === 'postgres' ? '' : ' engine = innodb'
+    for (const table of ['stock', 'orders', 'weight'])
+      await run(session, `create table ${table} (id int primary key, n int not null)${options}`)
+    for (const table of ['stock', 'orders']) await run(session, `insert into ${table} values (1, 0), (2, 0)`)
+    await session.close()
+    way = connect(context.engine.server.url, context.name)
+  })
+  afterEach(async () => {
+    for (const rival of rivals.splice(0)) await rival.close()
+    await until(async () => (await context.engine.leftovers()).length === 0, 'an engine on which nothing is left')
+  })
+  afterAll(() => way?.close())
+  return {
+    name: context.name,
+    server: context.server,
+    get engine() {
+      return context.engine
+    },
+    get kind() {
+      return context.kind
+    },
+    get way() {
+      if (way === undefined) throw new Error('the way is there only inside of a test')
+      return way
+    },
+    rival: async () => {
+      const rival = await heavy(context.engine, context.name)
+      rivals.push(rival)
+      return rival
+    },
+  }
+}
+
+/** PostgreSQL's victim is who looks first; InnoDB's is who has changed less. */
+async function heavy(engine: Engine, name: string): Promise<EngineSession> {
+  const session = await engine.open()
+  if (name === 'postgres') await run(session, "set deadlock_timeout = '1h'")
+  await session.begin()
+  if (name !== 'postgres')
+    await run(session, `insert into weight values ${Array.from({ length: 50 }, (_, id) => `(${id}, 0)`).join()}`)
+  return session
+}
+
+export function run(session: EngineSession, text: string): Promise<unknown> {
+  return session.run({ sql: text, params: [] })
+}
+
+/** What a call ends with, and the deadlock that it tells of. */
+export async function lossOf(
+  call: Promise<unknown>,
+): Promise<{ readonly error: RetryableTransactionError; readonly deadlock: Deadlock }> {
+  const error: unknown = await call.then(
+    () => new Error('the call has not failed'),
+    (reason: unknown) => reason,
+  )
+  if (!(error instanceof RetryableTransactionError)) throw error
+  if (error.deadlock === undefined) throw new Error('the error tells of no deadlock', { cause: error })
+  return { error, deadlock: error.deadlock }
+}
