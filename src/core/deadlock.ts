@@ -10,7 +10,7 @@ export interface Deadlock {
   readonly dialect: string
   /** When the server found it, as the server writes it; where that is not told, absent. */
   readonly at?: string
-  /** Those who waited for one another, each for the next one, and the last one for the first. Empty where nobody tells. */
+  /** Those who waited for one another, from the victim on: each for the next one, the last for the victim. Empty where nobody tells. */
   readonly sessions: readonly DeadlockedSession[]
   /** What could not be found out, and why: missing rights, or a report that the server does not have. */
   readonly unseen: readonly string[]

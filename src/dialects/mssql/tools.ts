@@ -1,7 +1,8 @@
 import type { DialectTools } from '../tools.ts'
 import { claimIndex } from './claim-index.ts'
+import { deadlocks } from './deadlock.ts'
 import { examination } from './doctor.ts'
 import { fixture } from './fixture.ts'
 import { inspector } from './inspect.ts'
 
-export const tools: DialectTools = { inspector, examination, fixture, claimIndex }
+export const tools: DialectTools = { inspector, examination, fixture, claimIndex, deadlocks }

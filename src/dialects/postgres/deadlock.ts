@@ -58,7 +58,7 @@ export const deadlocks: DeadlockReader = {
   read: (replies, clues) => {
     const waits = waitsInDetail(clues.error)
     if (waits.length === 0) return { sessions: [], unseen: [noDetail] }
-    const sessions = waits.map((wait, place) => sessionOf(wait, { replies, clues, isVictim: place === 0 }))
+    const sessions = waits.map((wait, place) => sessionOf(wait, { replies, clues, waits, isVictim: place === 0 }))
     return { sessions, unseen: replies.activity === undefined ? [] : sessions.flatMap(unknownStatement) }
   },
   latest: {
@@ -101,21 +101,26 @@ function unknownStatement({ id, statement }: DeadlockedSession): readonly string
 interface Reading {
   readonly replies: Replies
   readonly clues: DeadlockClues
+  readonly waits: readonly DetailedWait[]
   readonly isVictim: boolean
 }
 
-function sessionOf(wait: DetailedWait, { replies, clues, isVictim }: Reading): DeadlockedSession {
+function sessionOf(wait: DetailedWait, { replies, clues, waits: all, isVictim }: Reading): DeadlockedSession {
   const { waiter: id, blocker } = wait
   const row = replies.activity?.find((one) => one.id === id)
   const isSame = (age: unknown): boolean => Number(age ?? 0) > clues.sinceMs
   const waits = { lock: lockOf(wait, replies, isVictim ? tableInContext(clues.error) : undefined), blockedBy: [blocker] }
   const told = { user: row?.user_name, application: row?.application, waits }
+  // what is known of its locks: those that others waited for
+  const wanted = all
+    .filter((one) => one.blocker === id && one.thing.kind !== 'transaction')
+    .map((one) => lockOf(one, replies, undefined))
   if (isVictim) {
     const ran = clues.sent.filter((text, place) => place < clues.sent.length - 1 || text !== clues.failed)
-    return deadlockedSession({ id, isVictim, holds: [] }, { ...told, statement: clues.failed, ran })
+    return deadlockedSession({ id, isVictim, holds: wanted }, { ...told, statement: clues.failed, ran })
   }
   const statement = isSame(row?.statement_ms) ? row?.statement : undefined
-  const holds = isSame(row?.transaction_ms) ? tablesOf(id, replies.tables) : []
+  const holds = [...wanted, ...(isSame(row?.transaction_ms) ? tablesOf(id, replies.tables) : [])]
   return deadlockedSession({ id, isVictim, holds }, { ...told, statement })
 }
 

@@ -76,7 +76,16 @@ function report(
   return {
     dialect,
     ...(at === undefined ? {} : { at }),
-    sessions: callInClear({ sessions, leases: [] }, [...knownKeys]).sessions,
+    sessions: callInClear({ sessions: fromVictim(sessions), leases: [] }, [...knownKeys]).sessions,
     unseen: [...refused, ...unseen],
   }
+}
+
+/** The same circle, from the victim on. */
+export function fromVictim<S extends { readonly isVictim: boolean }>(sessions: readonly S[]): readonly S[] {
+  const start = Math.max(
+    0,
+    sessions.findIndex(({ isVictim }) => isVictim),
+  )
+  return [...sessions.slice(start), ...sessions.slice(0, start)]
 }
