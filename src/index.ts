@@ -35,7 +35,17 @@ export { isSql, readAnswer } from './core/statement.ts'
 export { emulated, isUnsupported, native, stronger, unsupported } from './core/support.ts'
 export { parseVersion } from './core/version.ts'
 export type { BuiltinDialect, Dialect, Emitter } from './dialects/dialect.ts'
-export type { DialectTools, Examination, Fixture, Inspector, Question, Replies } from './dialects/tools.ts'
+export type {
+  DeadlockClues,
+  DeadlockFound,
+  DeadlockReader,
+  DialectTools,
+  Examination,
+  Fixture,
+  Inspector,
+  Question,
+  Replies,
+} from './dialects/tools.ts'
 export { classifyError, type ClassifyOptions } from './classify.ts'
 export { emit, type ServerKind } from './emit.ts'
 export { explain } from './explain.ts'

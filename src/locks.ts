@@ -10,6 +10,7 @@ import type { Unsupported } from './core/support.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import { planOn } from './emit.ts'
 import { createClaims, type Claims } from './locks/queue/claims.ts'
+import type { LatestDeadlocks } from './locks/deadlocks/latest.ts'
 import { identify } from './locks/identify.ts'
 import { createInOrder, type InOrder } from './locks/patterns/in-order.ts'
 import { knownKeys } from './locks/named/known-keys.ts'
@@ -168,6 +169,8 @@ export interface Meeting<Tx> {
   readonly current: () => OpenTransaction<Tx> | undefined
   /** The open transaction of a `tx`. */
   readonly find: (tx: Tx) => OpenTransaction<Tx>
+  /** The deadlocks that the server remembers. */
+  readonly deadlocks: (signal?: AbortSignal) => Promise<LatestDeadlocks>
 }
 
 /** The sessions beneath locks, by the one function that every face of them has. */
@@ -214,7 +217,9 @@ export function meet<Tx, D extends DialectName>(
     inspect: async (options) => (await import('./locks/inspect.ts')).createInspect(port, knownKeys)(options),
     attest: async (options) => (await import('./locks/attest/attest.ts')).attest({ port, join }, options),
   }
-  return { shared, lockRows: rowsOf, current, find }
+  const deadlocks: Meeting<Tx>['deadlocks'] = async (signal) =>
+    (await import('./locks/deadlocks/latest.ts')).latestDeadlocks(port, { keys: knownKeys, signal })
+  return { shared, lockRows: rowsOf, current, find, deadlocks }
 }
 
 /** The driver or ORM is for one database: the words of another would be sent there all the same. */

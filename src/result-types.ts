@@ -12,6 +12,7 @@ export type {
 } from './core/attestation.ts'
 export type { BackoffOptions } from './core/backoff.ts'
 export type { Category } from './core/category.ts'
+export type { Deadlock, DeadlockedSession } from './core/deadlock.ts'
 export type { ErrorKind, RetryableKind, TransactionState } from './core/error-kind.ts'
 export type {
   InspectOptions,

@@ -1,4 +1,5 @@
 import type { Command } from './command.ts'
+import { deadlocks } from './deadlocks.ts'
 import { doctor } from './doctor.ts'
 import { explain } from './explain.ts'
 import { inspect } from './inspect.ts'
@@ -8,4 +9,13 @@ import { schema } from './schema.ts'
 import { verify } from './verify.ts'
 
 /** The one list of commands: the program, its `--help` and the documentation read it. */
-export const commands: readonly Command[] = [verify, doctor, explain, inspect, matrix, schema, race]
+export const commands: readonly Command[] = [
+  verify,
+  doctor,
+  explain,
+  inspect,
+  deadlocks,
+  matrix,
+  schema,
+  race,
+]

@@ -1,37 +1,26 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+
 import { expect, test } from 'vitest'
 
+import type { Deadlock } from '../../src/core/deadlock.ts'
+import type { LockKey } from '../../src/core/key.ts'
 import { until } from '../engines/use.ts'
 import { meetingOf } from '../stories/meeting.ts'
-import { change, describeLibraries, lossOf, run, type Stage } from './stage.ts'
+import { change, collide, describeLibraries, lossOf, once, run, type Stage } from './stage.ts'
 
 describeLibraries(specs)
-
-const once = { attempts: 1, isolation: 'read committed' } as const
 
 function specs(stage: Stage): void {
   /** The table as the server calls it. */
   const called = (table: string): RegExp => new RegExp(`(?:^|[ .])${table}\\b`)
 
   test('rows against rows: both tables, both statements, and the victim', async () => {
-    const { locks, run: send } = stage.way
     const rival = await stage.rival()
-    await run(rival, change('stock', 1))
-    let waiting: Promise<unknown> | undefined
-    const lost = lossOf(
-      locks.transaction(async (tx) => {
-        await send(tx, change('orders', 2))
-        waiting = run(rival, change('orders', 3))
-        await until(() => stage.engine.isWaiting(rival), 'the rival waiting')
-        await send(tx, change('stock', 4))
-      }, once),
-    )
-    const { deadlock, error } = await lost
-    await waiting
+    const { deadlock, error } = await lossOf(collide(stage, rival))
     expect(error.kind).toBe('deadlock')
     expect(deadlock.dialect).toBe(stage.name)
-    const [victim, other] = [true, false].map((is) => deadlock.sessions.find(({ isVictim }) => isVictim === is))
-    console.log(JSON.stringify(deadlock, null, 1))
-    expect(deadlock.sessions).toHaveLength(2)
+    const [victim, other] = deadlock.sessions
+    expect(deadlock.sessions.map(({ isVictim }) => isVictim)).toEqual([true, false])
     expect(other?.id).toBe(rival.id)
     expect(victim?.statement).toBe(change('stock', 4))
     expect(other?.statement).toBe(change('orders', 3))
@@ -43,11 +32,58 @@ function specs(stage: Stage): void {
     expect(told.some((text) => called('orders').test(text ?? ''))).toBe(true)
   })
 
+  test('an attempt that is repeated tells nobody but those who listen', async () => {
+    const heard: Deadlock[] = []
+    const listen = (message: unknown): void => void heard.push(message as Deadlock)
+    const first = await stage.rival()
+    await collide(stage, first, { attempts: 2 })
+    await first.rollback()
+    subscribe('holdfast:deadlock', listen)
+    await collide(stage, await stage.rival(), { attempts: 2 }).finally(() =>
+      unsubscribe('holdfast:deadlock', listen),
+    )
+    expect(heard).toHaveLength(1)
+    expect(heard[0]?.sessions.map(({ statement }) => statement)).toEqual([
+      change('stock', 4),
+      change('orders', 3),
+    ])
+  })
+
+  test('a deadlock of three tells all three, each waiting for the next', async () => {
+    const [first, second] = [await stage.rival(), await stage.rival('weight2')]
+    await run(first, change('stock', 1))
+    await run(second, change('stock', 1, 2))
+    const waiting: Promise<unknown>[] = []
+    const { deadlock } = await lossOf(
+      stage.way.locks.transaction(async (tx) => {
+        await stage.way.run(tx, change('orders', 2))
+        waiting.push(run(second, change('orders', 3)))
+        await until(() => stage.engine.isWaiting(second), 'the second waiting')
+        waiting.push(run(first, change('stock', 3, 2)))
+        await until(() => stage.engine.isWaiting(first), 'the first waiting')
+        await stage.way.run(tx, change('stock', 4))
+      }, once),
+    )
+    await waiting[0]
+    await second.rollback()
+    await Promise.all(waiting)
+    expect(deadlock.sessions.slice(1).map(({ id }) => id)).toEqual([first.id, second.id])
+    expect(deadlock.sessions.map(({ waits }) => waits?.blockedBy[0])).toEqual([
+      first.id,
+      second.id,
+      deadlock.sessions[0]?.id,
+    ])
+    expect(deadlock.sessions.map(({ isVictim }) => isVictim)).toEqual([true, false, false])
+  })
+
   test('names against names: both keys in clear, both statements, and the victim', async () => {
     const { locks } = stage.way
-    const [left, right] = [['left', stage.name, 1], ['right', stage.name, 2]] as const
+    const [left, right] = [
+      ['left', stage.name, 1],
+      ['right', stage.name, 2],
+    ] as const
     const meeting = meetingOf(2)
-    const take = (outer: readonly [string, string, number], inner: readonly [string, string, number]) =>
+    const take = (outer: LockKey, inner: LockKey): Promise<void> =>
       locks.withLock(
         outer,
         async (tx) => {
@@ -60,10 +96,12 @@ function specs(stage: Stage): void {
     const [lost] = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []))
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     const { deadlock } = await lossOf(Promise.reject(lost))
-    console.log(JSON.stringify(deadlock, null, 1))
     expect(deadlock.sessions.map(({ waits }) => waits?.lock.key).toSorted()).toEqual(
       [left, right].map((key) => key.join('.')).toSorted(),
     )
-    expect(deadlock.sessions.filter(({ isVictim }) => isVictim)).toHaveLength(1)
+    expect(deadlock.sessions.map(({ isVictim }) => isVictim)).toEqual([true, false])
+    const [victim, other] = deadlock.sessions
+    expect(victim?.holds.map(({ key }) => key)).toContain(other?.waits?.lock.key)
+    expect(victim?.statement).toMatch(/lock\(/i)
   })
 }

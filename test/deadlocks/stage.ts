@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, describe } from 'vitest'
 
 import type { Deadlock } from '../../src/core/deadlock.ts'
 import { RetryableTransactionError } from '../../src/core/errors.ts'
-import type { Engine, EngineSession } from '../engines/engine.ts'
+import type { TransactionOptions } from '../../src/locks/transaction/options.ts'
+import type { EngineSession } from '../engines/engine.ts'
 import { describeEngines, until, type EngineContext } from '../engines/use.ts'
 import { libraries, type Way } from './ways.ts'
 
@@ -10,10 +11,32 @@ import { libraries, type Way } from './ways.ts'
 export interface Stage extends EngineContext {
   readonly way: Way
   /** A session in a transaction of its own, which the server does not choose as the victim. */
-  readonly rival: () => Promise<EngineSession>
+  readonly rival: (ballast?: string) => Promise<EngineSession>
 }
 
-export const change = (table: string, n: number): string => `update ${table} set n = ${n} where id = 1`
+export const once = { attempts: 1, isolation: 'read committed' } as const
+
+export const change = (table: string, n: number, id = 1): string =>
+  `update ${table} set n = ${n} where id = ${id}`
+
+/** The library has changed an order and wants the stock, which the rival has, who wants the order. The library loses. */
+export async function collide(
+  { way, engine }: Pick<Stage, 'way' | 'engine'>,
+  rival: EngineSession,
+  options: TransactionOptions = once,
+): Promise<void> {
+  await run(rival, change('stock', 1))
+  let waiting: Promise<unknown> | undefined
+  await way.locks
+    .transaction(async (tx) => {
+      if (waiting !== undefined) return
+      await way.run(tx, change('orders', 2))
+      waiting = run(rival, change('orders', 3))
+      await until(() => engine.isWaiting(rival), 'the rival waiting')
+      await way.run(tx, change('stock', 4))
+    }, options)
+    .finally(() => waiting)
+}
 
 /** Runs the specs for each library on each engine that it reaches. */
 export function describeLibraries(specs: (stage: Stage) => void): void {
@@ -29,7 +52,7 @@ export function stageOn(context: EngineContext, connect: (url: string, engine: s
   beforeAll(async () => {
     const session = await context.engine.open()
     const options = context.name === 'postgres' ? '' : ' engine = innodb'
-    for (const table of ['stock', 'orders', 'weight'])
+    for (const table of ['stock', 'orders', 'weight', 'weight2'])
       await run(session, `create table ${table} (id int primary key, n int not null)${options}`)
     for (const table of ['stock', 'orders']) await run(session, `insert into ${table} values (1, 0), (2, 0)`)
     await session.close()
@@ -37,7 +60,10 @@ export function stageOn(context: EngineContext, connect: (url: string, engine: s
   })
   afterEach(async () => {
     for (const rival of rivals.splice(0)) await rival.close()
-    await until(async () => (await context.engine.leftovers()).length === 0, 'an engine on which nothing is left')
+    await until(
+      async () => (await context.engine.leftovers()).length === 0,
+      'an engine on which nothing is left',
+    )
   })
   afterAll(() => way?.close())
   return {
@@ -53,8 +79,8 @@ export function stageOn(context: EngineContext, connect: (url: string, engine: s
       if (way === undefined) throw new Error('the way is there only inside of a test')
       return way
     },
-    rival: async () => {
-      const rival = await heavy(context.engine, context.name)
+    rival: async (ballast = 'weight') => {
+      const rival = await heavy(context, ballast)
       rivals.push(rival)
       return rival
     },
@@ -62,12 +88,15 @@ export function stageOn(context: EngineContext, connect: (url: string, engine: s
 }
 
 /** PostgreSQL's victim is who looks first; InnoDB's is who has changed less. */
-async function heavy(engine: Engine, name: string): Promise<EngineSession> {
+async function heavy({ engine, name }: EngineContext, ballast: string): Promise<EngineSession> {
   const session = await engine.open()
   if (name === 'postgres') await run(session, "set deadlock_timeout = '1h'")
   await session.begin()
   if (name !== 'postgres')
-    await run(session, `insert into weight values ${Array.from({ length: 50 }, (_, id) => `(${id}, 0)`).join()}`)
+    await run(
+      session,
+      `insert into ${ballast} values ${Array.from({ length: 50 }, (_, id) => `(${id}, 0)`).join()}`,
+    )
   return session
 }
 

@@ -121,9 +121,12 @@ function elements(xml: string, name: string): readonly Element[] {
 const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' }
 
 function plain(text: string): string {
-  return text.replaceAll(/&(?:(lt|gt|quot|apos|amp)|#(\d{1,7})|#x([\da-f]{1,6}));/gi, (all, name, decimal, hex) => {
-    if (typeof name === 'string') return entities[name.toLowerCase()] ?? all
-    const code = typeof decimal === 'string' ? Number(decimal) : Number.parseInt(String(hex), 16)
-    return code <= 0x10_ff_ff ? String.fromCodePoint(code) : all
-  })
+  return text.replaceAll(
+    /&(?:(lt|gt|quot|apos|amp)|#(\d{1,7})|#x([\da-f]{1,6}));/gi,
+    (all, name, decimal, hex) => {
+      if (typeof name === 'string') return entities[name.toLowerCase()] ?? all
+      const code = typeof decimal === 'string' ? Number(decimal) : Number.parseInt(String(hex), 16)
+      return code <= 0x10_ff_ff ? String.fromCodePoint(code) : all
+    },
+  )
 }

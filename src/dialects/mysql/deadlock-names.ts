@@ -8,7 +8,8 @@ import { sql } from '../sql.ts'
 import type { DeadlockClues, Question } from '../tools.ts'
 
 /** The first text in quotes: of a statement of ours the name, which is as long as names may be. */
-const quoted = (text: string): string => `LEFT(SUBSTRING_INDEX(SUBSTRING_INDEX(${text}, '''', 2), '''', -1), 64)`
+const quoted = (text: string): string =>
+  `LEFT(SUBSTRING_INDEX(SUBSTRING_INDEX(${text}, '''', 2), '''', -1), 64)`
 
 /**
  * Those who wait for user locks now. Whoever waits for one of the victim's goes on waiting until the victim gives it back,
@@ -48,7 +49,9 @@ export function refusedName({ own, error }: DeadlockClues): string | undefined {
 /** Whether the deadlock is one of user locks. */
 export function isOfNames({ error, own, failed = '' }: DeadlockClues): boolean {
   if (error.errno === 3058 || String(error.originalCode) === '3058') return true
-  return [own?.sql, error.sql, failed].some((text) => typeof text === 'string' && /\bget_lock\s*\(/i.test(text))
+  return [own?.sql, error.sql, failed].some(
+    (text) => typeof text === 'string' && /\bget_lock\s*\(/i.test(text),
+  )
 }
 
 /** The circle, from the victim on: each waits for a name that the next one holds. */
@@ -67,8 +70,11 @@ export function nameCircle(
   let told: { user?: unknown; statement?: unknown } = { statement }
   // ends at the victim, or where the list does not tell on
   while (!sessions.some((one) => one.id === id)) {
-    const waits = name === undefined ? undefined : { lock: named(name), blockedBy: holder === undefined ? [] : [holder] }
-    const holds = [...byId.values()].filter((row) => textOf(row.holder) === id).map((row) => named(String(row.name)))
+    const waits =
+      name === undefined ? undefined : { lock: named(name), blockedBy: holder === undefined ? [] : [holder] }
+    const holds = [...byId.values()]
+      .filter((row) => textOf(row.holder) === id)
+      .map((row) => named(String(row.name)))
     const isOwn = sessions.length > 0 && wanted !== undefined && id === textOf(asker?.holder)
     sessions.push(
       deadlockedSession(

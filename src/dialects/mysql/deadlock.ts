@@ -14,9 +14,7 @@ const self: Question = { ask: sql('SELECT CONNECTION_ID() AS id'), unknown: 'who
 /** InnoDB remembers its latest deadlock. Of user locks nobody does, so those who wait are asked. */
 export const deadlocks: DeadlockReader = {
   questions: (clues) =>
-    isOfNames(clues)
-      ? { refused: refusedNameQuestion(clues), waiting: nameWaitQuestion }
-      : { self, report },
+    isOfNames(clues) ? { refused: refusedNameQuestion(clues), waiting: nameWaitQuestion } : { self, report },
   read: (replies, clues) => {
     if (!isOfNames(clues)) return ofRows(replies, clues.sinceMs)
     const sessions = nameCircle(clues, replies.refused?.[0], replies.waiting)
@@ -33,7 +31,8 @@ export const deadlocks: DeadlockReader = {
   },
 }
 
-const noCircle = 'all of the circle: the others had gone on, or this user may not see their statements (PROCESS)'
+const noCircle =
+  'all of the circle: the others had gone on, or this user may not see their statements (PROCESS)'
 
 const onlyRows =
   'deadlocks but for the latest one, and those of user locks and definitions: InnoDB remembers one, and only of rows and tables'

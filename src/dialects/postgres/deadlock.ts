@@ -58,7 +58,9 @@ export const deadlocks: DeadlockReader = {
   read: (replies, clues) => {
     const waits = waitsInDetail(clues.error)
     if (waits.length === 0) return { sessions: [], unseen: [noDetail] }
-    const sessions = waits.map((wait, place) => sessionOf(wait, { replies, clues, waits, isVictim: place === 0 }))
+    const sessions = waits.map((wait, place) =>
+      sessionOf(wait, { replies, clues, waits, isVictim: place === 0 }),
+    )
     return { sessions, unseen: replies.activity === undefined ? [] : sessions.flatMap(unknownStatement) }
   },
   latest: {
@@ -109,7 +111,10 @@ function sessionOf(wait: DetailedWait, { replies, clues, waits: all, isVictim }:
   const { waiter: id, blocker } = wait
   const row = replies.activity?.find((one) => one.id === id)
   const isSame = (age: unknown): boolean => Number(age ?? 0) > clues.sinceMs
-  const waits = { lock: lockOf(wait, replies, isVictim ? tableInContext(clues.error) : undefined), blockedBy: [blocker] }
+  const waits = {
+    lock: lockOf(wait, replies, isVictim ? tableInContext(clues.error) : undefined),
+    blockedBy: [blocker],
+  }
   const told = { user: row?.user_name, application: row?.application, waits }
   // what is known of its locks: those that others waited for
   const wanted = all
@@ -125,7 +130,11 @@ function sessionOf(wait: DetailedWait, { replies, clues, waits: all, isVictim }:
 }
 
 /** Whoever waits for a row waits for the transaction that has it. */
-function lockOf({ mode, thing, blocker }: DetailedWait, replies: Replies, table: string | undefined): LockSeen {
+function lockOf(
+  { mode, thing, blocker }: DetailedWait,
+  replies: Replies,
+  table: string | undefined,
+): LockSeen {
   if (thing.relation !== undefined) {
     const row = replies.relations?.find(({ relation }) => relation === thing.relation)
     return { kind: thing.kind, mode, on: `${thing.on} ${row ? nameOf(row) : `number ${thing.relation}`}` }
@@ -141,7 +150,11 @@ function tablesOf(id: string, rows: readonly Row[] = []): readonly LockSeen[] {
     rows.filter((row) => row.id === id),
     nameOf,
   )
-  return [...own].map(([name, [first]]) => ({ kind: 'table', mode: String(first?.mode), on: `table ${name}` }))
+  return [...own].map(([name, [first]]) => ({
+    kind: 'table',
+    mode: String(first?.mode),
+    on: `table ${name}`,
+  }))
 }
 
 function nameOf({ schema_name: schema, relation_name: name }: Row): string {

@@ -55,7 +55,9 @@ export function runOutermost<Tx, T>(call: Job<Tx, T>): Promise<T> {
   const deadline = deadlineIn(budgetMs)
   const job = budgetMs === undefined ? call : { ...call, budget: deadline }
   const failed = (error: unknown): never => throwSpent(coded(withDeadlock(error), call.port.sessions))
-  return attempt(attempts === 1 ? lastOf(job) : job).catch((error: unknown) => runAgain(job, error, deadline).catch(failed))
+  return attempt(attempts === 1 ? lastOf(job) : job).catch((error: unknown) =>
+    runAgain(job, error, deadline).catch(failed),
+  )
 }
 
 function lastOf<Tx, T>(job: Job<Tx, T>): Job<Tx, T> {
