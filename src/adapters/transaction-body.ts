@@ -164,6 +164,12 @@ export class TransactionBody implements Witness {
     if (this.#failedAt === undefined) noteText((this.#sent ??= []), sql)
   }
 
+  /** The same of a text of our own. Throws why it is not to be sent. */
+  sendsOwn(sql: string): void {
+    if (this.#end !== undefined) throw this.#end
+    if (this.isOpen) this.sends(sql)
+  }
+
   /** What a text that is about to be sent does to savepoints. Absent where it does nothing to them, as nearly all. */
   announce(sql: string): SavepointSteps | undefined {
     const { givesUpOnReturn: spelling } = this.#traits

@@ -1,4 +1,4 @@
-import type { LockKey } from './key.ts'
+import type { LockKey } from './lock-key.ts'
 
 /** Who holds and who waits at one moment: the same shape for every database. */
 export interface Inspection {

@@ -93,10 +93,10 @@ function specs(stage: Stage): void {
         once,
       )
     const outcomes = await Promise.allSettled([take(left, right), take(right, left)])
-    const [lost] = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []))
+    const [lost] = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason as Error] : []))
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-    const { deadlock } = await lossOf(Promise.reject(lost))
-    expect(deadlock.sessions.map(({ waits }) => waits?.lock.key).toSorted()).toEqual(
+    const { deadlock } = await lossOf(Promise.reject(lost ?? new Error('nobody has lost')))
+    expect(deadlock.sessions.map(({ waits }) => String(waits?.lock.key)).toSorted()).toEqual(
       [left, right].map((key) => key.join('.')).toSorted(),
     )
     expect(deadlock.sessions.map(({ isVictim }) => isVictim)).toEqual([true, false])

@@ -121,12 +121,10 @@ function elements(xml: string, name: string): readonly Element[] {
 const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' }
 
 function plain(text: string): string {
-  return text.replaceAll(
-    /&(?:(lt|gt|quot|apos|amp)|#(\d{1,7})|#x([\da-f]{1,6}));/gi,
-    (all, name, decimal, hex) => {
-      if (typeof name === 'string') return entities[name.toLowerCase()] ?? all
-      const code = typeof decimal === 'string' ? Number(decimal) : Number.parseInt(String(hex), 16)
-      return code <= 0x10_ff_ff ? String.fromCodePoint(code) : all
-    },
-  )
+  return text.replaceAll(/&(?:lt|gt|quot|apos|amp|#\d{1,7}|#x[\da-f]{1,6});/gi, (entity) => {
+    const name = entity.slice(1, -1).toLowerCase()
+    if (!name.startsWith('#')) return entities[name] ?? entity
+    const code = name.startsWith('#x') ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1))
+    return code <= 0x10_ff_ff ? String.fromCodePoint(code) : entity
+  })
 }

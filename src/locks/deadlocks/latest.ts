@@ -43,11 +43,12 @@ export async function latestDeadlocks<Tx>(
     if (reader === undefined) return { ...server, deadlocks: [], unseen: [noCircles] }
     const { replies, refused } = await askAll(reader.latest.questions, { session, dialect, doubt })
     const { deadlocks, unseen } = reader.latest.read(replies)
-    const inClear = deadlocks.map(({ sessions, ...found }) => ({
-      dialect: dialect.name,
-      ...found,
-      sessions: callInClear({ sessions: fromVictim(sessions), leases: [] }, [...keys]).sessions,
-    }))
+    const inClear = deadlocks.map(({ sessions, ...found }): Deadlock =>
+      Object.assign(found, {
+        dialect: dialect.name,
+        sessions: callInClear({ sessions: fromVictim(sessions), leases: [] }, [...keys]).sessions,
+      }),
+    )
     return { ...server, deadlocks: inClear, unseen: [...refused, ...unseen] }
   }
   try {
