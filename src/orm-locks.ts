@@ -19,6 +19,8 @@ export interface OrmSelect {
 
 /** What is below an ORM, how its transactions are had, and what its queries are. */
 export interface OrmWay<D extends DialectName> {
+  /** What events call it. */
+  readonly adapter: string
   readonly dialects: readonly D[]
   readonly sessions: Sessions<object>
   /** Gives undefined for what is not a query of the ORM's. Throws for one that cannot lock what it reads. */
@@ -32,10 +34,10 @@ export interface OrmLocks<D extends DialectName> extends SharedLocks<object> {
 
 /** Where an ORM and the algorithms meet. */
 export function joinOrm<D extends DialectName>(
-  { dialects, sessions, selectOf }: OrmWay<D>,
+  { adapter, dialects, sessions, selectOf }: OrmWay<D>,
   options?: LocksOptions<D>,
 ): OrmLocks<D> {
-  const { shared, lockRows } = meet(sessions, dialects, options)
+  const { shared, lockRows } = meet({ ...sessions, adapter }, dialects, options)
   return {
     ...shared,
     rows: async (tx, query, lock = {}) => {

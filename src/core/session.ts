@@ -119,6 +119,8 @@ export const released: Promise<void> = Promise.resolve()
 
 /** Where sessions come from: a pool, or a file that can be opened again. */
 export interface Sessions<Tx = unknown> {
+  /** What events call it: the part of the package that made it. @default 'custom' */
+  readonly adapter?: string
   open: () => Promise<Session<Tx>>
   /**
    * The name of what the sessions of this process take turns for, because only one of them can write at a time.

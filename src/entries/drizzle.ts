@@ -60,7 +60,7 @@ export function createLocks<Db extends DrizzleDatabase, D extends DrizzleDialect
 ): DrizzleLocks<TransactionOf<Db>, D> {
   const told = checkLocksOptions(options, 'prepare', 'pipeline', 'open')
   const { kind, sessions } = wayOf(db, told)
-  const way = { dialects: dialects[kind] as readonly D[], sessions, selectOf }
+  const way = { adapter: 'drizzle', dialects: dialects[kind] as readonly D[], sessions, selectOf }
   return joinOrm(way, told) as unknown as DrizzleLocks<TransactionOf<Db>, D>
 }
 

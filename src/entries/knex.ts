@@ -58,7 +58,7 @@ export function createLocks<K extends KnexInstance, D extends KnexDialectName = 
 ): KnexLocks<TransactionOf<K>, D> {
   const told = checkLocksOptions(options, 'prepare', 'pipeline')
   const { kind, sessions } = wayOf(knex, told)
-  const way = { dialects: dialects[kind] as readonly D[], sessions, selectOf }
+  const way = { adapter: 'knex', dialects: dialects[kind] as readonly D[], sessions, selectOf }
   return joinOrm(way, told) as unknown as KnexLocks<TransactionOf<K>, D>
 }
 

@@ -58,7 +58,12 @@ export function createLocks<O extends MikroOrmInstance>(
   options?: MikroOrmLocksOptions,
 ): MikroOrmLocks<O['em']> {
   const told = checkLocksOptions(options, 'prepare', 'pipeline')
-  const way = { dialects: ['postgres'] as const, sessions: sessionsOf(orm, told), selectOf }
+  const way = {
+    adapter: 'mikro-orm',
+    dialects: ['postgres'] as const,
+    sessions: sessionsOf(orm, told),
+    selectOf,
+  }
   const locks = joinOrm(way, told)
   const rows = async (tx: object, query: unknown, ...rest: readonly unknown[]): Promise<LockedRows<Row>> => {
     if (isSelect(query) || isRowQuery(query)) return locks.rows(tx, query, rest[0] as object | undefined)

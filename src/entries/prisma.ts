@@ -102,6 +102,7 @@ export function createLocks<
   const pass = 'what lockable gives for its adapter, as in createLocks(prisma, held)'
   mustHave(held, { field: 'held', methods: ['connected', 'connect'], pass })
   const way = {
+    adapter: 'prisma',
     dialects: dialects[held.name] as readonly D[],
     sessions: sessions(client, held, told),
     selectOf,

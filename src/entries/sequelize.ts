@@ -81,7 +81,8 @@ export function createLocks<
   const { kind, dialects } = belowOf(sequelize)
   const sessions = sessionsOf(sequelize, kind, told)
   const insides = insidesOf(sequelize)
-  const locks = joinOrm<D>({ dialects: dialects as readonly D[], sessions, selectOf }, told)
+  const way = { adapter: 'sequelize', dialects: dialects as readonly D[], sessions, selectOf }
+  const locks = joinOrm<D>(way, told)
   const rows = async (tx: object, query: unknown, ...rest: readonly unknown[]): Promise<LockedRows<Row>> => {
     if (!isModel(query)) return locks.rows(tx, query, rest[0] as RowOptionsOf<D> | undefined)
     const [find = {}, lock] = rest as [object?, RowOptionsOf<D>?]

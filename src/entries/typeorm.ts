@@ -60,7 +60,7 @@ export function createLocks<Source extends TypeormSource, D extends TypeormDiale
 ): TypeormLocks<Source['manager'], D> {
   const told = checkLocksOptions(options, 'prepare', 'pipeline', 'open')
   const { dialects, sessions } = typeormWay(dataSource, told)
-  const way = { dialects: dialects as readonly D[], sessions, selectOf }
+  const way = { adapter: 'typeorm', dialects: dialects as readonly D[], sessions, selectOf }
   return joinOrm(way, told) as TypeormLocks<Source['manager'], D>
 }
 

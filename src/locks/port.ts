@@ -5,6 +5,8 @@ import type { Session, Sessions } from '../core/session.ts'
 import type { Statement } from '../core/statement.ts'
 import type { Version } from '../core/version.ts'
 import type { Dialect } from '../dialects/dialect.ts'
+import type { LockStory } from '../events/lock-story.ts'
+import type { TransactionEvent } from '../events/shapes.ts'
 
 /** A database as the lock algorithms see it: what it speaks, and where its connections come from. */
 export interface Port<Tx> {
@@ -68,6 +70,12 @@ export interface OpenTransaction<Tx> extends Server {
   isStored: boolean
   /** Called when it has. */
   onStored: (() => void)[] | undefined
+  /** What those are told who listen to transactions. Undefined where nobody does. */
+  readonly event: TransactionEvent | undefined
+  /** What events call the locks' adapter. */
+  readonly adapter: string
+  /** Of its locks, those that somebody listens to. */
+  stories: LockStory[] | undefined
   /** What gives back the locks that outlive the transaction, sent once it has ended: in the opposite order. */
   readonly atEnd: Statement[]
 }

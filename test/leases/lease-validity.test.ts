@@ -14,14 +14,14 @@ afterEach(() => {
 test('a lease counts from before its request was sent, less a margin', () => {
   const sentAt = performance.now()
   vi.advanceTimersByTime(400)
-  const validity = createValidity('it', sentAt, 10_000)
+  const validity = createValidity({ label: 'it' }, sentAt, 10_000)
   expect(validity.remainingMs()).toBeCloseTo(10_000 - 500 - 400)
   expect(marginMs(100)).toBe(5)
   expect(marginMs(60_000)).toBe(1000)
 })
 
 test('the signal aborts when the time is over, and not before', () => {
-  const validity = createValidity('it', performance.now(), 10_000)
+  const validity = createValidity({ label: 'it' }, performance.now(), 10_000)
   vi.advanceTimersByTime(9499)
   expect(validity.signal().aborted).toBe(false)
   vi.advanceTimersByTime(2)
@@ -31,7 +31,7 @@ test('the signal aborts when the time is over, and not before', () => {
 
 test('the last error is the cause of the loss, unless it was confirmed after it', () => {
   const error = new Error('no route')
-  const validity = createValidity('it', performance.now(), 10_000)
+  const validity = createValidity({ label: 'it' }, performance.now(), 10_000)
   validity.note(new Error('an old one'))
   validity.note(undefined)
   validity.confirm(performance.now(), 10_000)
@@ -41,7 +41,7 @@ test('the last error is the cause of the loss, unless it was confirmed after it'
 })
 
 test('a confirmation counts from when it was sent', () => {
-  const validity = createValidity('it', performance.now(), 10_000)
+  const validity = createValidity({ label: 'it' }, performance.now(), 10_000)
   vi.advanceTimersByTime(3000)
   const sentAt = performance.now()
   vi.advanceTimersByTime(3000)
@@ -54,7 +54,7 @@ test('a confirmation counts from when it was sent', () => {
 })
 
 test('a process that was stopped sees the loss before any timer has come', () => {
-  const validity = createValidity('it', performance.now(), 10_000)
+  const validity = createValidity({ label: 'it' }, performance.now(), 10_000)
   vi.useRealTimers()
   const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 3_600_000)
   expect(() => validity.throwIfLost()).toThrow(LockLostError)
@@ -63,7 +63,7 @@ test('a process that was stopped sees the loss before any timer has come', () =>
 })
 
 test('a confirmation that comes too late brings nothing back', () => {
-  const validity = createValidity('it', performance.now(), 10_000)
+  const validity = createValidity({ label: 'it' }, performance.now(), 10_000)
   vi.advanceTimersByTime(9501)
   validity.confirm(performance.now(), 10_000)
   expect(validity.remainingMs()).toBe(0)
@@ -71,7 +71,7 @@ test('a confirmation that comes too late brings nothing back', () => {
 })
 
 test('a request that may shorten the lease shortens it before its answer is there', () => {
-  const validity = createValidity('it', performance.now(), 10_000)
+  const validity = createValidity({ label: 'it' }, performance.now(), 10_000)
   validity.expect(performance.now(), 1000)
   expect(validity.remainingMs()).toBeCloseTo(950)
   validity.confirm(performance.now(), 10_000)
@@ -79,14 +79,14 @@ test('a request that may shorten the lease shortens it before its answer is ther
 })
 
 test('a request that may still be done later limits what is confirmed meanwhile', () => {
-  const validity = createValidity('it', performance.now(), 10_000)
+  const validity = createValidity({ label: 'it' }, performance.now(), 10_000)
   validity.doubt(2000)
   validity.confirm(performance.now(), 60_000)
   expect(validity.remainingMs()).toBeCloseTo(1900)
 })
 
 test('a release is no loss, and nothing is lost after it', () => {
-  const validity = createValidity('it', performance.now(), 10_000)
+  const validity = createValidity({ label: 'it' }, performance.now(), 10_000)
   validity.end()
   validity.lose()
   vi.advanceTimersByTime(20_000)

@@ -37,12 +37,14 @@ export function sessions<Database extends SqliteDatabase>(
   if (typeof source === 'function') {
     mustOpen(source)
     const open = (): Database => handleIn(source())
-    return { open: () => openOwn(open), lane: laneOf(open) }
+    return { adapter, open: () => openOwn(open), lane: laneOf(open) }
   }
   mustHave(source, wanted)
   if (isLibsql(source)) throw noLibsql()
-  return { open: () => openShared(source), lane: laneOf(source), isOneConnection: true }
+  return { adapter, open: () => openShared(source), lane: laneOf(source), isOneConnection: true }
 }
+
+const adapter = 'better-sqlite3'
 
 const wanted = {
   field: 'source',

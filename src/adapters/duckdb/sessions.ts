@@ -54,7 +54,7 @@ export function sessions<Connection extends DuckdbConnection>(
     methods: ['connect'],
     pass: 'an instance, as in createLocks(await DuckDBInstance.fromCache(file))',
   })
-  return { open: async () => sessionOf(await instance.connect()) }
+  return { adapter: 'duckdb', open: async () => sessionOf(await instance.connect()) }
 }
 
 function sessionOf<Connection extends DuckdbConnection>(connection: Connection): Session<Connection> {

@@ -48,6 +48,7 @@ export function sessions<Db extends KyselyInstance>(
     pass: 'an instance of Kysely, as in createLocks(new Kysely({ dialect }), { dialect: name })',
   })
   return {
+    adapter: 'kysely',
     open: async () => {
       const pinned = await pin(db)
       const guarding = options.driver.guard?.(pinned.connection)

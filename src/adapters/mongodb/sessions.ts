@@ -26,6 +26,7 @@ export function sessions<S extends MongodbSession, D extends MongodbDatabase<S>>
   })
   const source: Source<S, D> = { client, database, habits: { beginsAlone: false }, trust: trustIn(client) }
   return {
+    adapter: 'mongodb',
     open: async () => new OneSession(source),
     listen: listenIn(() => client.db(database)),
   }

@@ -21,9 +21,13 @@ export function sessions<Database extends NodeSqliteDatabase>(
 ): Sessions<Database> {
   if (typeof source === 'function') {
     mustOpen(source, wanted)
-    const own = sqliteSessions(() => handleOf(handleIn(source())))
-    return own as unknown as Sessions<Database>
+    return named(sqliteSessions(() => handleOf(handleIn(source()))))
   }
   mustHave(source, wanted)
-  return sqliteSessions(handleOf(source)) as unknown as Sessions<Database>
+  return named(sqliteSessions(handleOf(source)))
+}
+
+/** What the work receives looks like a handle of `node:sqlite`, whatever is beneath. */
+function named<Database>(own: Sessions): Sessions<Database> {
+  return { ...own, adapter: 'node-sqlite' } as Sessions<Database>
 }

@@ -77,6 +77,7 @@ export function sessions<Client extends PgClient>(
   const manner = { names, pipeline }
   guardIdle(pool)
   return {
+    adapter: 'pg',
     open: () => pool.connect().then((client) => sessionOf(client, manner)),
     listen: listenOn(pool),
   }

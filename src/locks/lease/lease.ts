@@ -2,7 +2,10 @@
 import { randomBytes } from 'node:crypto'
 import type { LockKey } from '../../core/key.ts'
 import type { LeaseHeld } from '../../dialects/lease.ts'
+import { leaseStory } from '../../events/lease-story.ts'
+import type { LeaseEvent } from '../../events/shapes.ts'
 import { Cutoff, type Abortable } from '../abort.ts'
+import { placeOf } from '../event-place.ts'
 import { createHandle } from '../handle.ts'
 import type { Grant } from './acquire.ts'
 import { createBell } from './bell.ts'
@@ -13,8 +16,8 @@ import { releaseLease } from './release.ts'
 import { createRenewal, type Renewal } from './renewal.ts'
 import { createRenewalRounds } from './renewal-rounds.ts'
 import { createLeaseTable } from './table.ts'
-import { createValidity, type Validity } from './validity.ts'
-import { waitForLease, type LeaseShop } from './wait.ts'
+import { createValidity, type Validity, type ValidityOf } from './validity.ts'
+import { waitForLease, type LeaseAsked, type LeaseShop } from './wait.ts'
 import type { Port } from '../port.ts'
 import { labelOf } from '../refused.ts'
 
@@ -53,6 +56,8 @@ export interface LeaseRequest {
   readonly name: string
   /** What the caller has asked for. @default 'lease' */
   readonly noun?: 'lease' | 'lock'
+  /** Told once when it is not held any longer. */
+  readonly onOver?: (isLost: boolean) => void
   readonly options?: LeaseOptions
 }
 
@@ -80,12 +85,23 @@ export function createLeases<Tx>(port: Port<Tx>): Leases {
     id: `lease ${created}`,
   }
   return {
-    take: async ({ key, name, noun = 'lease', options = {} }) => {
+    take: async ({ key, name, noun = 'lease', onOver, options = {} }) => {
       const checked = checkLeaseOptions(options)
-      const grant = await waitForLease(shop, { key, noun, name, ...checked })
-      return faceOf(key, hold(shop, { grant, label: labelOf(noun, key), ...checked }))
+      const asked = { key, noun, name, ...checked }
+      const story = noun === 'lease' ? leaseStory(() => eventOf(port, asked)) : undefined
+      const grant = await waitForLease(shop, asked).catch((error: unknown) => {
+        story?.refused(error, port.server.candidates ?? [])
+        throw error
+      })
+      story?.granted({ ...placeOf(port), fence: grant.held.fence })
+      const told = story === undefined ? onOver : (isLost: boolean) => story.ended(isLost)
+      return faceOf(key, hold(shop, { grant, onOver: told, label: labelOf(noun, key), ...checked }))
     },
   }
+}
+
+function eventOf<Tx>(port: Port<Tx>, { key, ttlMs, wait }: LeaseAsked): LeaseEvent {
+  return { ...placeOf(port), key, ttlMs, wait }
 }
 
 /** Tells others what nobody waits for to be told. */
@@ -116,12 +132,12 @@ interface Holding {
   readonly release: (signal: Abortable) => Promise<void>
 }
 
-type Terms = CheckedLeaseOptions & Pick<Holding, 'label'> & { readonly grant: Grant }
+type Terms = CheckedLeaseOptions & ValidityOf & { readonly grant: Grant }
 
 function hold<Tx>({ port, bell, rounds }: LeaseShop<Tx>, terms: Terms): Holding {
-  const { grant, label, ttlMs, holdAtLeastMs } = terms
+  const { grant, label, onOver, ttlMs, holdAtLeastMs } = terms
   const { held } = grant
-  const validity = createValidity(label, grant.sentAt, ttlMs)
+  const validity = createValidity({ label, onOver }, grant.sentAt, ttlMs)
   const renewal = createRenewal({ port, rounds, held, validity, ttlMs, isAutomatic: terms.renew })
   const release = async (signal: Abortable): Promise<void> => {
     validity.end()

@@ -33,9 +33,15 @@ export function marginMs(ttlMs: number): number {
   return Math.min(1000, ttlMs / 20)
 }
 
-/** `label` as in `lease "report"`. */
-export function createValidity(label: string, sentAt: number, ttlMs: number): Validity {
-  const fate = createFate(label)
+/** Of which lease, and who is told, once, that it is over: `isLost` where nobody has released it. */
+export interface ValidityOf {
+  /** As in `lease "report"`. */
+  readonly label: string
+  readonly onOver?: ((isLost: boolean) => void) | undefined
+}
+
+export function createValidity(of: ValidityOf, sentAt: number, ttlMs: number): Validity {
+  const fate = createFate(of)
   let until = endOf(sentAt, ttlMs)
   let trustedMs = Infinity
   const remainingMs = (): number => {
@@ -89,7 +95,7 @@ interface Fate extends Pick<Validity, 'signal' | 'note' | 'end' | 'isOver'> {
   readonly throwIfOver: () => void
 }
 
-function createFate(label: string): Fate {
+function createFate({ label, onOver = () => {} }: ValidityOf): Fate {
   let controller: AbortController | undefined
   let isReleased = false
   let over: LockLostError | undefined
@@ -116,9 +122,12 @@ function createFate(label: string): Fate {
       if (isReleased || over !== undefined) return
       over = because(why)
       controller?.abort(over)
+      onOver(true)
     },
     end: () => {
-      isReleased ||= over === undefined
+      if (isReleased || over !== undefined) return
+      isReleased = true
+      onOver(false)
     },
   }
 }

@@ -5,6 +5,8 @@ import { canonicalKey, isRawKey } from '../../core/key.ts'
 import type { Receipt } from '../../core/receipt.ts'
 import { checkObject, oneOf } from '../../core/check-field.ts'
 import type { Dialect } from '../../dialects/dialect.ts'
+import { areLocksHeard, lockStory } from '../../events/lock-story.ts'
+import { placeOf } from '../event-place.ts'
 import { createHandle } from '../handle.ts'
 import type { Leases } from '../lease/lease.ts'
 import { checkTtl } from '../lease/options.ts'
@@ -21,7 +23,7 @@ import {
   type AcquireOptions as SessionOptions,
   type SessionRequest,
 } from '../session-lock/options.ts'
-import type { SessionLocks } from '../session-lock/session-lock.ts'
+import type { OnEnd, SessionLocks } from '../session-lock/session-lock.ts'
 
 /** How a lock is taken that is held until it is released. */
 export interface AcquireOptions extends SessionOptions {
@@ -62,14 +64,35 @@ export function createAcquire<Tx>(parts: AcquirePort<Tx>): Acquire {
     const outer = parts.current()?.named.get(id)
     if (outer !== undefined)
       return heldByTransaction(key, heldAlready(outer, { reentry, mode: request.mode }))
-    return isLease
-      ? asLease(request, { ttlMs, signal: session.signal })
-      : parts.sessionLocks.acquire(key, session)
+    const take = (onEnd?: OnEnd): Promise<Held> =>
+      isLease
+        ? asLease(request, { ttlMs, signal: session.signal, ...(onEnd && { onEnd }) })
+        : parts.sessionLocks.acquire(key, session, onEnd)
+    return areLocksHeard() ? tellHeld(parts, request, take) : take()
+  }
+}
+
+async function tellHeld<Tx>(
+  { port, candidates }: AcquirePort<Tx>,
+  { key, mode, wait }: SessionRequest,
+  take: (onEnd: OnEnd) => Promise<Held>,
+): Promise<Held> {
+  const story = lockStory({ ...placeOf(port), kind: 'session', key, mode, wait })
+  try {
+    const held = await take((isLost) => story.ended(isLost))
+    story.granted(placeOf(port))
+    // it may have been lost while the answer was on its way
+    if (held.signal.aborted) story.ended(true)
+    return held
+  } catch (error) {
+    story.refused(error, candidates)
+    throw error
   }
 }
 
 interface LeaseCall {
   readonly ttlMs: number
+  readonly onEnd?: OnEnd
   readonly signal: AbortSignal | undefined
 }
 
@@ -79,7 +102,7 @@ function acquireLease<Tx>({
   leases,
 }: AcquirePort<Tx>): (request: SessionRequest, call: LeaseCall) => Promise<Held> {
   let known: Server | undefined
-  return async (request, { ttlMs, signal }) => {
+  return async (request, { ttlMs, signal, onEnd }) => {
     const { key, mode, wait } = request
     known ??= await askServer(port, { signal, wait })
     // the statements of the lease's owner are its own; the plan says what is given, or refuses it
@@ -89,6 +112,7 @@ function acquireLease<Tx>({
       key,
       name: lockName(key),
       noun: 'lock',
+      ...(onEnd && { onOver: onEnd }),
       options: { ttlMs, wait, ...(signal && { signal }) },
     })
     const waitedMs = performance.now() - began

@@ -20,6 +20,7 @@ import { askedOn, naming, notAvailable, type Asked } from '../refused.ts'
 import { endTurns, takeTurns, type Turns } from './turns.ts'
 import { checkPart } from '../transaction/join.ts'
 import type { TransactionOptions } from '../transaction/options.ts'
+import { tellOpening } from '../transaction/lock-stories.ts'
 import { stepsOf } from '../transaction/part.ts'
 import type { OpenTransaction } from '../port.ts'
 import { failWith, runOutermost, type Transactions } from '../transaction/transaction.ts'
@@ -198,7 +199,8 @@ function runLocked<Tx, T>(
     if (granted && !holdsTurn) endTurns(turns)
   }
   const asked = askedOf(names, lock)
-  const opening: Opening = { locking, names, lock, deadline, onChange }
+  const stories = tellOpening(port, () => names.map(({ key }) => ({ kind: 'named', key, ...lock })))
+  const opening: Opening = { locking, names, lock, deadline, onChange, stories }
   const run = (): Promise<T> =>
     runOutermost({ port, scope, candidates, options, opening, work: (tx) => work(scope.find(tx), names) })
   const waiting = lock.wait === 'nowait' || lock.mode === 'shared' ? undefined : takeTurns(names, turns)
@@ -209,7 +211,9 @@ function runLocked<Tx, T>(
     },
     (error: unknown) => {
       endTurns(turns)
-      throw refusalOf(error, askedOn(port, asked), isGranted)
+      const refusal = refusalOf(error, askedOn(port, asked), isGranted)
+      for (const story of stories ?? []) story.refused(refusal, candidates)
+      throw refusal
     },
   )
 }

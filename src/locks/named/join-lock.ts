@@ -21,6 +21,7 @@ import type { OpenTransaction } from '../port.ts'
 import { receiptOf } from '../rows/rows.ts'
 import { beforeItsEnd } from '../transaction/before-its-end.ts'
 import { lockInTime, oneAtATime } from '../transaction/one-at-a-time.ts'
+import { tellInside } from '../transaction/lock-stories.ts'
 import { partOf } from '../transaction/part.ts'
 import { withSavepoint } from '../transaction/savepoint.ts'
 
@@ -34,9 +35,15 @@ export interface JoinCall {
 /** Takes a named lock in a transaction that is under way, until that ends. */
 export function joinLock(open: OpenTransaction<unknown>, call: JoinCall): Promise<Receipt> {
   const began = performance.now()
-  return partOf(open, () => oneAtATime(open, () => joinNow(open, call))).catch((error: unknown) => {
-    throw namingHeld(error, { ...askedOf([call.name], call.lock), dialect: open.dialect.name, began })
-  })
+  const { name, lock } = call
+  const join = (): Promise<Receipt> =>
+    partOf(open, () => oneAtATime(open, () => joinNow(open, call))).catch((error: unknown) => {
+      throw namingHeld(error, { ...askedOf([name], lock), dialect: open.dialect.name, began })
+    })
+  // what the transaction has already is not taken again
+  return open.named.has(name.id)
+    ? join()
+    : tellInside(open, () => ({ kind: 'named', key: name.key, ...lock }), join)
 }
 
 async function joinNow(open: OpenTransaction<unknown>, call: JoinCall): Promise<Receipt> {

@@ -8,8 +8,10 @@ import type { Isolation } from '../../core/request.ts'
 import type { Session } from '../../core/session.ts'
 import { isSql, type SqlStatement, type Statement } from '../../core/statement.ts'
 import type { Dialect } from '../../dialects/dialect.ts'
+import { askAgain, type LockStory } from '../../events/lock-story.ts'
 import { LockContention } from '../contention.ts'
 import { readFailure } from '../failure.ts'
+import { tellGranted } from '../transaction/lock-stories.ts'
 import type { DefaultIsolation } from './default-isolation.ts'
 import type { CheckedLock } from './lock-options.ts'
 import type { NamedKey } from './named-key.ts'
@@ -39,6 +41,8 @@ export interface Opening {
   deadline: Deadline
   /** Told at the start of each attempt, and once all of them are held. */
   readonly onChange: (isGranted: boolean) => void
+  /** What those are told who listen to locks: one for each name. Undefined where nobody does. */
+  readonly stories: readonly LockStory[] | undefined
 }
 
 /** The locks of an opening on one server. */
@@ -62,6 +66,7 @@ export function takeBeforeBegin(
   opening: Opening,
 ): PlannedOpening | Promise<PlannedOpening> {
   opening.onChange(false)
+  for (const story of opening.stories ?? []) askAgain(story)
   const isolation = open.isolation ?? opening.locking.defaultIsolation(open, open.session)
   return isolation instanceof Promise
     ? isolation.then((level) => planOpening(open, opening, level))
@@ -127,6 +132,7 @@ export function noteHeld(
     const waitedMs = performance.now() - began
     for (const receipt of receipts) receipt.waitedMs = waitedMs
     opening.onChange(true)
+    if (opening.stories !== undefined) tellGranted(open, opening.stories)
   }
   if (open.begun === undefined) granted()
   else open.begun.then(granted, () => {}) // the work waits for its own first statement

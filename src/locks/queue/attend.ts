@@ -2,6 +2,9 @@ import { clearTimeout, setTimeout } from '../../core/clock.ts'
 import { backoffMs } from '../../core/backoff.ts'
 import { LockLostError } from '../../core/errors.ts'
 import { readable } from '../../core/in-words.ts'
+import type { Mutable } from '../../core/mutable.ts'
+import { noteFailure } from '../../events/failure.ts'
+import type { JobEvent } from '../../events/shapes.ts'
 import { untilAborted } from '../abort.ts'
 import type { OpenTransaction } from '../port.ts'
 import { heartbeat } from './heartbeat.ts'
@@ -34,6 +37,17 @@ class JobTimeoutError extends LockLostError {}
 export async function attend<R extends object>(
   job: Job<R>,
   attendance: Attendance<R>,
+  event?: Mutable<JobEvent>,
+): Promise<keyof WorkReport> {
+  const end = await attendNow(job, attendance, event)
+  if (event !== undefined) event.outcome = end
+  return end
+}
+
+async function attendNow<R extends object>(
+  job: Job<R>,
+  attendance: Attendance<R>,
+  event: Mutable<JobEvent> | undefined,
 ): Promise<keyof WorkReport> {
   const { handler } = attendance
   const lost = new AbortController()
@@ -53,6 +67,7 @@ export async function attend<R extends object>(
   } catch (thrown) {
     stopWatching()
     const error = readable(thrown)
+    if (event !== undefined) noteFailure(event, error, [])
     attendance.options.onError(error, job)
     const isLost = error instanceof LockLostError && !(error instanceof JobTimeoutError)
     if (isLost && !attendance.givenUp.aborted) return 'lost'

@@ -7,6 +7,8 @@ import { pause } from '../../core/deadline.ts'
 import { LockLostError, LockUsageError } from '../../core/errors.ts'
 import type { Row } from '../../core/statement.ts'
 import type { ClaimStatements, ClaimTerms, Counted, HeldClaim } from '../../dialects/claim.ts'
+import { tellClaim } from '../../events/job-story.ts'
+import { placeOf } from '../event-place.ts'
 import { callQueue, sendCounted, type ClaimVisit } from './claim-call.ts'
 import { endOptions } from './end-options.ts'
 import { inOrder } from './claim-order.ts'
@@ -16,6 +18,7 @@ import type { Job, JobKey, JobOptions, ReleaseOptions } from './job.ts'
 import type { OpenTransaction, Port } from '../port.ts'
 import { partOf } from '../transaction/part.ts'
 import type { Queue } from './queue-definition.ts'
+import { textOfTable } from './warn.ts'
 
 /** How a claim is made. */
 export interface ClaimOptions {
@@ -90,6 +93,7 @@ export async function claim<Tx, R extends object>(
       },
     })
     if (rows !== 'missed') {
+      tellClaim(() => ({ ...placeOf(claims.port), queue: textOfTable(queue.shape.table), jobs: rows.length }))
       return { jobs: rows.map((taken) => jobOf(claims, queue, taken)), sentAt }
     }
     await pause(backoffMs(miss, { baseMs: 2, capMs: 50 }), undefined, signal)

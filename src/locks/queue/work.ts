@@ -4,7 +4,11 @@ import { setMaxListeners } from 'node:events'
 
 import { checkWork } from '../../core/check-field.ts'
 import { LockUsageError } from '../../core/errors.ts'
+import type { Mutable } from '../../core/mutable.ts'
+import { tellJob } from '../../events/job-story.ts'
+import type { JobEvent } from '../../events/shapes.ts'
 import { untilAborted } from '../abort.ts'
+import { placeOf } from '../event-place.ts'
 import { NoConnectionError } from '../open-session.ts'
 import type { OpenTransaction } from '../port.ts'
 import { joinWorkers } from './announce.ts'
@@ -12,7 +16,9 @@ import { attend, type Attendance, type Handler } from './attend.ts'
 import { callQueue, type ClaimVisit } from './claim-call.ts'
 import { claim, reclaim, unclaim, type ClaimPort, type Taken } from './claim.ts'
 import { createIdle } from './idle.ts'
+import type { Job } from './job.ts'
 import type { Queue } from './queue-definition.ts'
+import { textOfTable } from './warn.ts'
 import { checkWorkOptions, type CheckedWork, type WorkOptions, type WorkReport } from './work-options.ts'
 
 /** A worker's task. */
@@ -35,7 +41,7 @@ export async function work<Tx, R extends object>(claims: ClaimPort<Tx>, task: Ta
   const options = checkWorkOptions(task.options, queue)
   const idle = createIdle(options.idleMs)
   const find = (tx: unknown): OpenTransaction<Tx> => claims.find(tx as Tx)
-  const crew = createCrew(options, { queue, handler, find, onFree: idle.wake })
+  const crew = createCrew(options, { queue, handler, find, tell: tellOf(claims, queue), onFree: idle.wake })
   const stopped = options.signal ?? new AbortController().signal
   stopped.addEventListener('abort', idle.wake, { once: true })
   const others = new AbortController()
@@ -66,6 +72,15 @@ export async function work<Tx, R extends object>(claims: ClaimPort<Tx>, task: Ta
   }
 }
 
+type JobRun = (event: Mutable<JobEvent> | undefined) => Promise<keyof WorkReport>
+
+type TellJob<R extends object> = (job: Job<R>, run: JobRun) => ReturnType<JobRun>
+
+function tellOf<Tx, R extends object>({ port }: ClaimPort<Tx>, { shape }: Queue<R>): TellJob<R> {
+  return ({ id, attempts }, run) =>
+    tellJob(() => ({ ...placeOf(port), queue: textOfTable(shape.table), id, attempts }), run)
+}
+
 interface Crew<R extends object> {
   readonly free: () => number
   readonly start: (taken: Taken<R>) => void
@@ -73,13 +88,14 @@ interface Crew<R extends object> {
 }
 
 interface CrewTerms<R extends object> extends Pick<Attendance<R>, 'queue' | 'handler' | 'find'> {
+  readonly tell: TellJob<R>
   readonly onFree: () => void
 }
 
 /** The jobs that are under way. */
 function createCrew<R extends object>(
   options: CheckedWork<R>,
-  { queue, handler, find, onFree }: CrewTerms<R>,
+  { queue, handler, find, tell, onFree }: CrewTerms<R>,
 ): Crew<R> {
   const running = new Set<Promise<void>>()
   const report = { done: 0, failed: 0, lost: 0, released: 0 }
@@ -90,7 +106,7 @@ function createCrew<R extends object>(
     start: ({ jobs, sentAt }) => {
       for (const job of jobs) {
         const attendance = { queue, handler, options, find, sentAt, givenUp: patience.signal }
-        const attended = attend(job, attendance).then((end) => {
+        const attended = tell(job, (event) => attend(job, attendance, event)).then((end) => {
           report[end] += 1
           running.delete(attended)
           onFree()

@@ -10,6 +10,7 @@ import type { OpenTransaction } from '../port.ts'
 import { labelOfRows, type Asked } from '../refused.ts'
 import { beforeItsEnd } from '../transaction/before-its-end.ts'
 import { lockInTime, oneAtATime } from '../transaction/one-at-a-time.ts'
+import { tellInside, type Told } from '../transaction/lock-stories.ts'
 import { partOf } from '../transaction/part.ts'
 import { withSavepoint } from '../transaction/savepoint.ts'
 import { withSetting } from '../setting.ts'
@@ -49,9 +50,15 @@ export interface RowCall {
 /** Locks the rows of a query until the transaction ends, and reads them as they are once the lock is there. */
 export function lockRows(open: OpenTransaction<unknown>, call: RowCall): Promise<LockedRows<Row>> {
   const began = performance.now()
-  return partOf(open, () => lockNow(open, call)).catch((error: unknown) => {
-    throw namingHeld(error, askedOf(open, call, began))
-  })
+  const lock = (): Promise<LockedRows<Row>> =>
+    partOf(open, () => lockNow(open, call)).catch((error: unknown) => {
+      throw namingHeld(error, askedOf(open, call, began))
+    })
+  return tellInside(open, () => toldOf(call), lock)
+}
+
+function toldOf({ table, options: { mode = 'exclusive', wait = 'block' } }: RowCall): Told {
+  return { kind: 'rows', table, mode, wait }
 }
 
 function askedOf({ dialect }: OpenTransaction<unknown>, call: RowCall, began: number): Asked {

@@ -26,18 +26,18 @@ export interface Hold {
 }
 
 /** `onEnd` is told once, however it ends. */
-export function createHold(label: string, onEnd: () => void): Hold {
+export function createHold(label: string, onEnd: (isLost: boolean) => void): Hold {
   const lost = new AbortController()
   let isOver = false
-  const end = (): void => {
-    if (!isOver) onEnd()
+  const over = (isLost: boolean): void => {
+    if (!isOver) onEnd(isLost)
     isOver = true
   }
   return {
     signal: lost.signal,
-    end,
+    end: () => over(false),
     lose: (cause) => {
-      end()
+      over(true)
       lost.abort(new LockLostError(`${label} is lost: the connection that held it is gone`, { cause }))
     },
   }

@@ -17,13 +17,16 @@ import { lockName } from './name.ts'
 import { checkAcquire, usualLimits, type AcquireOptions, type SessionLockLimits } from './options.ts'
 import { obtain } from './wait.ts'
 
+/** Told once of a lock that is not held any longer, or never was. */
+export type OnEnd = (isLost: boolean) => void
+
 export interface SessionLocks {
   /**
    * Takes a named lock that belongs to a connection, and holds it until it is released or the connection is lost.
    *
    * Rejects with {@link LockNotAvailableError} or {@link LockTimeoutError} when another holds it, as asked.
    */
-  readonly acquire: (key: LockKey, options?: AcquireOptions) => Promise<Held>
+  readonly acquire: (key: LockKey, options?: AcquireOptions, onEnd?: OnEnd) => Promise<Held>
 }
 
 /** What the session locks of one `locks` object are made of. */
@@ -43,12 +46,12 @@ export function createSessionLocks<Tx>(source: SessionLocksPort<Tx>): SessionLoc
   const ground = groundOf(source, limits)
   const lane = `session locks ${(made += 1)}`
   let count = 0
-  const onEnd = (): void => {
-    count -= 1
-  }
   return {
-    acquire: async (key, options = {}) => {
-      const hold = createHold(`the ${labelOf('lock', key)}`, onEnd)
+    acquire: async (key, options = {}, onEnd = () => {}) => {
+      const hold = createHold(`the ${labelOf('lock', key)}`, (isLost) => {
+        count -= 1
+        onEnd(isLost)
+      })
       const ask = askOf(key, options, { lose: hold.lose, server: source.port.server })
       ask.signal?.throwIfAborted()
       if (count >= limits.maxLocks) throw tooMany(limits)

@@ -1,9 +1,11 @@
 import { readable } from '../../core/in-words.ts'
 import { deadlineIn, type Deadline } from '../../core/deadline.ts'
 import { UnsupportedLockError } from '../../core/errors.ts'
+import type { Mutable } from '../../core/mutable.ts'
 import type { Row } from '../../core/statement.ts'
 import { isUnsupported } from '../../core/support.ts'
 import type { LockTimeout } from '../../dialects/transaction.ts'
+import type { TransactionEvent } from '../../events/shapes.ts'
 import { untilAborted } from '../abort.ts'
 import { examineDeadlock, type Loss } from '../deadlocks/examine.ts'
 import { beginLocked, type Begun } from './begin-locked.ts'
@@ -51,7 +53,12 @@ async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T>
     const server = job.port.server(session)
     const { dialect, version } =
       server instanceof Promise ? await within(beginLimit(job), server, ending.doubt) : server
-    const open = openTransaction<Tx>({ dialect, version, session, ending }, job.options, deadline)
+    if (job.event !== undefined) noteAttempt(job.event, dialect.name)
+    const open = openTransaction<Tx>({ dialect, version, session, ending }, job.options, {
+      deadline,
+      event: job.event,
+      adapter: job.port.sessions.adapter,
+    })
     try {
       result = await transact(open, job)
     } catch (error) {
@@ -60,6 +67,7 @@ async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T>
       throw error
     } finally {
       if (open.atEnd.length > 0) await releaseAtEnd(open, ending)
+      open.stories?.forEach((story) => story.ended())
     }
   } catch (error) {
     const isUnknown = readFailure(error, job.candidates).transaction === 'unknown'
@@ -77,6 +85,11 @@ async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T>
 function lossIn<Tx, T>(error: unknown, { options, budget, isLast }: Job<Tx, T>): Loss {
   const lost = error instanceof WorkError ? { error: error.lostBy, thrown: error.thrown } : { error }
   return { ...lost, options, budget, isLast }
+}
+
+function noteAttempt(event: Mutable<TransactionEvent>, dialect: string): void {
+  event.attempts += 1
+  event.dialect = dialect
 }
 
 function transact<Tx, T>(open: OpenTransaction<Tx>, job: Job<Tx, T>): Promise<T> {

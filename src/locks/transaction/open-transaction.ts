@@ -1,5 +1,6 @@
 import type { Deadline } from '../../core/deadline.ts'
 import type { Session } from '../../core/session.ts'
+import type { TransactionEvent } from '../../events/shapes.ts'
 import type { OpenTransaction, Server } from '../port.ts'
 import type { SessionEnd } from '../session-end.ts'
 import type { TransactionOptions } from './options.ts'
@@ -10,11 +11,18 @@ interface Place<Tx> extends Server {
   readonly ending: SessionEnd
 }
 
-/** What is known of a transaction before it begins. `deadline`: until when BEGIN may wait. */
+interface OpenedBy {
+  /** Until when BEGIN may wait. */
+  readonly deadline: Deadline
+  readonly event: TransactionEvent | undefined
+  readonly adapter: string | undefined
+}
+
+/** What is known of a transaction before it begins. */
 export function openTransaction<Tx>(
   { dialect, version, session, ending }: Place<Tx>,
   { signal, isolation, access = 'read-write', lockTimeoutMs }: TransactionOptions,
-  deadline: Deadline,
+  { deadline, event, adapter = 'custom' }: OpenedBy,
 ): OpenTransaction<Tx> {
   return {
     dialect,
@@ -41,6 +49,9 @@ export function openTransaction<Tx>(
     onLeave: [],
     isStored: false,
     onStored: undefined,
+    event,
+    adapter,
+    stories: undefined,
     atEnd: [],
   }
 }

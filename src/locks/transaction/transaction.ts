@@ -3,12 +3,16 @@ import { checkWork } from '../../core/check-field.ts'
 import { deadlineIn, pause, type Deadline } from '../../core/deadline.ts'
 import { isRetryable, type ErrorKind } from '../../core/error-kind.ts'
 import { CommitOutcomeUnknownError, LockUsageError, RetryableTransactionError } from '../../core/errors.ts'
+import type { Mutable } from '../../core/mutable.ts'
 import type { Sessions } from '../../core/session.ts'
 import type { Dialect } from '../../dialects/dialect.ts'
+import type { TransactionEvent } from '../../events/shapes.ts'
+import { areTransactionsHeard, tellTransaction } from '../../events/transaction-story.ts'
 import { attempt } from './attempt.ts'
 import { RolledBackError } from './commit.ts'
 import { LockContention } from '../contention.ts'
 import { withDeadlock } from '../deadlocks/examine.ts'
+import { placeOf } from '../event-place.ts'
 import { readFailure, type Failure } from '../failure.ts'
 import { waitDeadline } from '../named/opening.ts'
 import type { Job } from './job.ts'
@@ -50,6 +54,22 @@ export function runTransaction<Tx, T>(
  * one is repeated: repeating a part would keep the locks that led to the conflict.
  */
 export function runOutermost<Tx, T>(call: Job<Tx, T>): Promise<T> {
+  if (!areTransactionsHeard()) return runUntilStored(call)
+  const event = eventOf(call)
+  return tellTransaction(event, call.candidates, () => runUntilStored({ ...call, event }))
+}
+
+function eventOf<Tx, T>({ port, opening, options }: Job<Tx, T>): Mutable<TransactionEvent> {
+  return {
+    ...placeOf(port),
+    keys: opening?.names.map(({ key }) => key) ?? [],
+    isolation: options.isolation,
+    access: options.access ?? 'read-write',
+    attempts: 0,
+  }
+}
+
+function runUntilStored<Tx, T>(call: Job<Tx, T>): Promise<T> {
   const { signal, budgetMs, attempts } = call.options
   if (signal?.aborted === true) return failWith(signal.reason)
   const deadline = deadlineIn(budgetMs)
