@@ -34,6 +34,16 @@ export type { CheckedAdvisory, CheckedRequest, CheckedRow, CheckedTable } from '
 export { isSql, readAnswer } from './core/statement.ts'
 export { emulated, isUnsupported, native, stronger, unsupported } from './core/support.ts'
 export { parseVersion } from './core/version.ts'
+export type {
+  ClaimEvent,
+  EventFailure,
+  EventPlace,
+  HoldEvent,
+  JobEvent,
+  LeaseEvent,
+  LockEvent,
+  TransactionEvent,
+} from './events/shapes.ts'
 export type { BuiltinDialect, Dialect, Emitter } from './dialects/dialect.ts'
 export type {
   DeadlockClues,

@@ -21,6 +21,7 @@ export const pageSummaries: Readonly<Record<string, string>> = {
   'lock-ordering': 'Avoid deadlocks by taking locks in one order.',
   http: 'Timeouts, status codes and idempotency for request handlers.',
   poolers: 'What works behind PgBouncer, on serverless platforms and at the edge.',
+  observability: 'Send every wait, hold, retry and loss to your logs, metrics and traces.',
   monitoring: 'See who holds and who waits, and what to alert on.',
   races: 'Run your own transactions in every order and see which one breaks.',
   testing: 'Unit-test your code with in-memory locks.',

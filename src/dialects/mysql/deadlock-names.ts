@@ -39,7 +39,7 @@ export function refusedNameQuestion(clues: DeadlockClues): Question {
 const nameInText = /\bget_lock\s*\(\s*(?:'([^'\\]{1,192})'|"([^"\\]{1,192})")/i
 
 /** The name that the victim has waited for. */
-export function refusedName({ own, error }: DeadlockClues): string | undefined {
+function refusedName({ own, error }: DeadlockClues): string | undefined {
   const [first] = own?.params ?? []
   if (own !== undefined && /\bget_lock\s*\(/i.test(own.sql) && typeof first === 'string') return first
   const [, single, double] = nameInText.exec(typeof error.sql === 'string' ? error.sql : '') ?? []
