@@ -35,6 +35,7 @@ export interface DeadlockReader {
   }
 }
 
+/** A deadlock as a reader of a dialect finds it. */
 export type DeadlockFound = Omit<Deadlock, 'dialect'>
 
 /** What the one who has lost knows itself. */

@@ -23,5 +23,5 @@ export function createLocks<Database extends NodeSqliteDatabase>(
   options?: LocksOptions<'sqlite'>,
 ): Locks<Database, 'sqlite'> {
   const told = checkLocksOptions(options)
-  return joinLocks(sessions(source), ['sqlite'], told)
+  return joinLocks({ ...sessions(source), adapter: 'node-sqlite' }, ['sqlite'], told)
 }

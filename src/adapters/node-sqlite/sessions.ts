@@ -21,13 +21,9 @@ export function sessions<Database extends NodeSqliteDatabase>(
 ): Sessions<Database> {
   if (typeof source === 'function') {
     mustOpen(source, wanted)
-    return named(sqliteSessions(() => handleOf(handleIn(source()))))
+    const own = sqliteSessions(() => handleOf(handleIn(source())))
+    return own as unknown as Sessions<Database>
   }
   mustHave(source, wanted)
-  return named(sqliteSessions(handleOf(source)))
-}
-
-/** What the work receives looks like a handle of `node:sqlite`, whatever is beneath. */
-function named<Database>(own: Sessions): Sessions<Database> {
-  return { ...own, adapter: 'node-sqlite' } as Sessions<Database>
+  return sqliteSessions(handleOf(source)) as unknown as Sessions<Database>
 }
