@@ -131,9 +131,12 @@ async function untilTurn(stage: Stage): Promise<'turn' | Played['ending']> {
   }
 }
 
-/** Whoever has ended may go on with what it does not await: what follows an answer at once is here after one turn. */
+/**
+ * Whoever has ended may go on with what it does not await, and who was passed over may have waited for what has just
+ * been done: what follows an answer at once is here after one turn.
+ */
 async function isCalm(gate: Gate): Promise<boolean> {
-  if (!gate.actors.some(({ isDone }) => isDone)) return true
+  if (!gate.actors.some(({ isDone, isAway }) => isDone || isAway)) return true
   const { changes } = gate
   await new Promise((resolve) => setImmediate(resolve))
   return gate.changes === changes

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 
+import { createLocks } from '../../src/entries/pg.ts'
 import { describeRace, explore } from '../../src/entries/race.ts'
 import { Cursor } from '../bodies/cursor.ts'
 import { describeEngines } from '../engines/use.ts'
@@ -71,6 +72,27 @@ describeEngines(
         const report = await explore({ ...base(), actors: { a: cut, b: cut }, signal: ending.signal })
         expect([whole.isComplete, report.verdict, report.isComplete]).toEqual([true, 'interrupted', false])
       })
+    })
+
+    test('who waits for another in the process can go on as soon as that one lets it', async () => {
+      const locks = createLocks(shop.pool)
+      const count = (): Promise<void> =>
+        locks.withLock('count', async (tx) => void (await tx.query('SELECT 1')), {
+          isolation: 'repeatable read',
+        })
+      await count() // what is asked once of a server has been asked
+      const names: string[] = []
+      const report = await explore({
+        db: shop.db,
+        reset,
+        actors: { a: count, b: count },
+        invariant: async () => {},
+        patienceMs: 50,
+        onProgress: ({ last }) => void names.push(last.name),
+      })
+      expect([report.verdict, report.isComplete]).toEqual(['none', true])
+      // b stands in the line of this process until a has the lock
+      expect(names).toContainEqual(expect.stringMatching(/^a b a b/))
     })
 
     test('what an actor does not await belongs to its schedule', async () => {
