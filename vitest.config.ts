@@ -21,10 +21,6 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 300_000,
     pool: 'forks',
-    // loading every driver and ORM anew for each file took a third of the run; a file leaves its process as it was
-    isolate: false,
-    restoreMocks: true,
-    unstubEnvs: true,
     // most files wait for a server, so that four of them are quicker on two cores
     maxWorkers: 4,
     // tests that run side by side wait for a server that says nothing
