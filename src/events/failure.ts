@@ -1,13 +1,8 @@
 import { classifyAmong, type ErrorSource } from '../core/classify.ts'
-import type { Mutable } from '../core/mutable.ts'
+import { note } from './note.ts'
 import type { EventFailure } from './shapes.ts'
 
 /** `sources`: the databases that the error may come from. */
-export function noteFailure(
-  event: Mutable<EventFailure>,
-  error: unknown,
-  sources: readonly ErrorSource[],
-): void {
-  event.error = error
-  event.errorKind = classifyAmong(error, sources).kind
+export function noteFailure(event: EventFailure, error: unknown, sources: readonly ErrorSource[]): void {
+  note(event, { error, errorKind: classifyAmong(error, sources).kind })
 }

@@ -1,8 +1,8 @@
 import type { Channel, TracingChannel } from 'node:diagnostics_channel'
 import type { ErrorSource } from '../core/classify.ts'
 import { performance } from '../core/clock.ts'
-import type { Mutable } from '../core/mutable.ts'
 import { noteFailure } from './failure.ts'
+import { note } from './note.ts'
 import type { HoldEvent } from './shapes.ts'
 
 /** Where those listen who hear of what is asked for, granted, and held until it ends. */
@@ -20,8 +20,11 @@ export function areHeard({ asking, ended }: HoldChannels): boolean {
 /** Tells of one lock or lease, from the call that asks for it to its end. Only made where somebody listens. */
 export class HoldStory<Event extends HoldEvent> {
   readonly #channels: HoldChannels
-  #event: Mutable<Event>
+  #event: Event
   #since = 0
+  // not read from the event, which subscribers have in hand
+  #outcome: HoldEvent['outcome']
+  #isOver = false
 
   constructor(channels: HoldChannels, event: Event) {
     this.#channels = channels
@@ -38,21 +41,23 @@ export class HoldStory<Event extends HoldEvent> {
 
   /** It is asked for anew. Does nothing while the first question is open. */
   again(anew: (event: Event) => Event): void {
-    if (this.#event.outcome === undefined) return
+    if (this.#outcome === undefined) return
     this.#event = anew(this.#event)
+    this.#outcome = undefined
+    this.#isOver = false
     this.#start()
   }
 
   /** `more`: what is known of it by now. */
   granted(more: Partial<Event>): void {
-    if (this.#event.outcome !== undefined) return
-    Object.assign(this.#event, more)
+    if (this.#outcome !== undefined) return
+    note(this.#event, more)
     this.#answered('granted')
   }
 
   /** `sources`: the databases that the error may come from. */
   refused(error: unknown, sources: readonly ErrorSource[]): void {
-    if (this.#event.outcome !== undefined) return
+    if (this.#outcome !== undefined) return
     noteFailure(this.#event, error, sources)
     this.#answered('refused')
   }
@@ -60,9 +65,9 @@ export class HoldStory<Event extends HoldEvent> {
   #answered(outcome: HoldEvent['outcome'] & string): void {
     const { asking } = this.#channels
     const now = performance.now()
-    const event: Mutable<HoldEvent> = this.#event
-    event.outcome = outcome
-    event.waitedMs = now - this.#since
+    const event: HoldEvent = this.#event
+    note(event, { outcome, waitedMs: now - this.#since })
+    this.#outcome = outcome
     this.#since = now
     if (outcome === 'refused') asking.error.publish(event)
     asking.asyncStart.publish(event)
@@ -71,10 +76,10 @@ export class HoldStory<Event extends HoldEvent> {
 
   /** What was granted is not held any longer. */
   ended(isLost = false): void {
-    const event: Mutable<HoldEvent> = this.#event
-    if (event.outcome !== 'granted' || event.heldMs !== undefined) return
-    event.heldMs = performance.now() - this.#since
-    event.isLost = isLost
+    if (this.#outcome !== 'granted' || this.#isOver) return
+    this.#isOver = true
+    const event: HoldEvent = this.#event
+    note(event, { heldMs: performance.now() - this.#since, isLost })
     this.#channels.ended.publish(event)
   }
 }

@@ -1,15 +1,15 @@
-import type { Mutable } from '../core/mutable.ts'
 import { claimChannel, jobChannel } from './channels.ts'
 import type { ClaimEvent, JobEvent } from './shapes.ts'
+import { trace } from './trace.ts'
 
 /** Tells of a job that a worker has in hand. `run` notes on the event how it ended. */
 export function tellJob<T>(
   asked: () => JobEvent,
-  run: (event: Mutable<JobEvent> | undefined) => Promise<T>,
+  run: (event: JobEvent | undefined) => Promise<T>,
 ): Promise<T> {
   if (!jobChannel.hasSubscribers) return run(undefined)
   const event = asked()
-  return jobChannel.tracePromise(() => run(event), event)
+  return trace(jobChannel, event, () => run(event))
 }
 
 export function tellClaim(claimed: () => ClaimEvent): void {

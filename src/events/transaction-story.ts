@@ -1,10 +1,11 @@
 import { CommitOutcomeUnknownError, LockUsageError } from '../core/errors.ts'
 import type { ErrorSource } from '../core/classify.ts'
-import type { Mutable } from '../core/mutable.ts'
 import { transactionChannel } from './channels.ts'
 import { noteFailure } from './failure.ts'
 import { areLocksHeard } from './lock-story.ts'
+import { note } from './note.ts'
 import type { TransactionEvent } from './shapes.ts'
+import { trace } from './trace.ts'
 
 /** Somebody listens to transactions, or to locks, which name the transaction that has them. */
 export function areTransactionsHeard(): boolean {
@@ -13,23 +14,23 @@ export function areTransactionsHeard(): boolean {
 
 /** Tells of a transaction from here to its end, however often it is run again. */
 export function tellTransaction<T>(
-  event: Mutable<TransactionEvent>,
+  event: TransactionEvent,
   sources: readonly ErrorSource[],
   run: () => Promise<T>,
 ): Promise<T> {
   const told = (): Promise<T> =>
     run().then(
       (result) => {
-        event.outcome = 'committed'
+        note(event, { outcome: 'committed' })
         return result
       },
       (error: unknown) => {
-        event.outcome = outcomeOf(error)
+        note(event, { outcome: outcomeOf(error) })
         noteFailure(event, error, sources)
         throw error
       },
     )
-  return transactionChannel.tracePromise(told, event)
+  return trace(transactionChannel, event, told)
 }
 
 function outcomeOf(error: unknown): NonNullable<TransactionEvent['outcome']> {

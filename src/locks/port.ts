@@ -76,6 +76,8 @@ export interface OpenTransaction<Tx> extends Server {
   readonly adapter: string
   /** Of its locks, those that somebody listens to. */
   stories: LockStory[] | undefined
+  /** There once its locks have ended: a lock that is answered only now has ended as well. */
+  storiesEnd: { readonly isLost: boolean } | undefined
   /** What gives back the locks that outlive the transaction, sent once it has ended: in the opposite order. */
   readonly atEnd: Statement[]
 }

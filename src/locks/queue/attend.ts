@@ -2,8 +2,8 @@ import { clearTimeout, setTimeout } from '../../core/clock.ts'
 import { backoffMs } from '../../core/backoff.ts'
 import { LockLostError } from '../../core/errors.ts'
 import { readable } from '../../core/in-words.ts'
-import type { Mutable } from '../../core/mutable.ts'
 import { noteFailure } from '../../events/failure.ts'
+import { note } from '../../events/note.ts'
 import type { JobEvent } from '../../events/shapes.ts'
 import { untilAborted } from '../abort.ts'
 import type { OpenTransaction } from '../port.ts'
@@ -37,17 +37,17 @@ class JobTimeoutError extends LockLostError {}
 export async function attend<R extends object>(
   job: Job<R>,
   attendance: Attendance<R>,
-  event?: Mutable<JobEvent>,
+  event?: JobEvent,
 ): Promise<keyof WorkReport> {
   const end = await attendNow(job, attendance, event)
-  if (event !== undefined) event.outcome = end
+  if (event !== undefined) note(event, { outcome: end })
   return end
 }
 
 async function attendNow<R extends object>(
   job: Job<R>,
   attendance: Attendance<R>,
-  event: Mutable<JobEvent> | undefined,
+  event: JobEvent | undefined,
 ): Promise<keyof WorkReport> {
   const { handler } = attendance
   const lost = new AbortController()

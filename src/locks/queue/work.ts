@@ -4,7 +4,6 @@ import { setMaxListeners } from 'node:events'
 
 import { checkWork } from '../../core/check-field.ts'
 import { LockUsageError } from '../../core/errors.ts'
-import type { Mutable } from '../../core/mutable.ts'
 import { tellJob } from '../../events/job-story.ts'
 import type { JobEvent } from '../../events/shapes.ts'
 import { untilAborted } from '../abort.ts'
@@ -72,7 +71,7 @@ export async function work<Tx, R extends object>(claims: ClaimPort<Tx>, task: Ta
   }
 }
 
-type JobRun = (event: Mutable<JobEvent> | undefined) => Promise<keyof WorkReport>
+type JobRun = (event: JobEvent | undefined) => Promise<keyof WorkReport>
 
 type TellJob<R extends object> = (job: Job<R>, run: JobRun) => ReturnType<JobRun>
 

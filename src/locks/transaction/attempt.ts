@@ -1,11 +1,10 @@
 import { readable } from '../../core/in-words.ts'
 import { deadlineIn, type Deadline } from '../../core/deadline.ts'
 import { UnsupportedLockError } from '../../core/errors.ts'
-import type { Mutable } from '../../core/mutable.ts'
 import type { Row } from '../../core/statement.ts'
 import { isUnsupported } from '../../core/support.ts'
 import type { LockTimeout } from '../../dialects/transaction.ts'
-import type { TransactionEvent } from '../../events/shapes.ts'
+import { note } from '../../events/note.ts'
 import { untilAborted } from '../abort.ts'
 import { examineDeadlock, type Loss } from '../deadlocks/examine.ts'
 import { beginLocked, type Begun } from './begin-locked.ts'
@@ -17,6 +16,7 @@ import { inGrace, NoAnswerError, within } from '../limit.ts'
 import { beginDeadline, beginLimit, commitLimit, idleLimit, patienceOf, type Job } from './job.ts'
 import type { TransactionOptions } from './options.ts'
 import { failureOfWork, lossOf, WorkError } from './own-error.ts'
+import { tellEnded } from './lock-stories.ts'
 import { openTransaction } from './open-transaction.ts'
 import { untilIdle } from './part.ts'
 import { openSession } from '../open-session.ts'
@@ -53,7 +53,7 @@ async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T>
     const server = job.port.server(session)
     const { dialect, version } =
       server instanceof Promise ? await within(beginLimit(job), server, ending.doubt) : server
-    if (job.event !== undefined) noteAttempt(job.event, dialect.name)
+    if (job.event !== undefined) note(job.event, { attempts: job.event.attempts + 1, dialect: dialect.name })
     const open = openTransaction<Tx>({ dialect, version, session, ending }, job.options, {
       deadline,
       event: job.event,
@@ -67,7 +67,7 @@ async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T>
       throw error
     } finally {
       if (open.atEnd.length > 0) await releaseAtEnd(open, ending)
-      open.stories?.forEach((story) => story.ended())
+      tellEnded(open)
     }
   } catch (error) {
     const isUnknown = readFailure(error, job.candidates).transaction === 'unknown'
@@ -85,11 +85,6 @@ async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T>
 function lossIn<Tx, T>(error: unknown, { options, budget, isLast }: Job<Tx, T>): Loss {
   const lost = error instanceof WorkError ? { error: error.lostBy, thrown: error.thrown } : { error }
   return { ...lost, options, budget, isLast }
-}
-
-function noteAttempt(event: Mutable<TransactionEvent>, dialect: string): void {
-  event.attempts += 1
-  event.dialect = dialect
 }
 
 function transact<Tx, T>(open: OpenTransaction<Tx>, job: Job<Tx, T>): Promise<T> {

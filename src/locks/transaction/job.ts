@@ -1,6 +1,5 @@
 import { deadlineIn, type Deadline } from '../../core/deadline.ts'
 import { graceMs } from '../../core/grace.ts'
-import type { Mutable } from '../../core/mutable.ts'
 import type { Dialect } from '../../dialects/dialect.ts'
 import type { TransactionEvent } from '../../events/shapes.ts'
 import type { LimitTerms } from '../limit.ts'
@@ -24,7 +23,7 @@ export interface Job<Tx, T> {
   /** The named locks that it takes as it begins. */
   readonly opening: Opening | undefined
   /** What those are told who listen, if somebody does. */
-  readonly event?: Mutable<TransactionEvent>
+  readonly event?: TransactionEvent
 }
 
 /** Where BEGIN takes the lock, the wait for it is the wait for the named lock as well. */

@@ -14,9 +14,23 @@ export function tellOpening(port: Whence, asked: () => readonly Told[]): LockSto
 
 /** They are held until the transaction ends. */
 export function tellGranted(open: OpenTransaction<unknown>, stories: readonly LockStory[]): void {
-  const { dialect, event: transaction } = open
-  for (const story of stories) story.granted({ dialect: dialect.name, transaction })
-  ;(open.stories ??= []).push(...stories)
+  const { dialect, event: transaction, storiesEnd } = open
+  for (const story of stories) {
+    story.granted({ dialect: dialect.name, transaction })
+    // of a call that nobody waited for, the answer may come behind the end
+    if (storiesEnd === undefined) (open.stories ??= []).push(story)
+    else story.ended(storiesEnd.isLost)
+  }
+}
+
+/** The transaction has ended, and its locks with it. They are lost where its connection broke, unless it was stored. */
+export function tellEnded(open: OpenTransaction<unknown>): void {
+  const { isInDoubt, isStored, atEnd, signal, stories } = open
+  const isReleased = isStored && atEnd.length === 0
+  const isLost = isInDoubt() && !isReleased && signal?.aborted !== true
+  open.storiesEnd = { isLost }
+  open.stories = undefined
+  for (const story of stories ?? []) story.ended(isLost)
 }
 
 /** Tells of a lock that is taken in a transaction under way. */

@@ -52,6 +52,7 @@ export function openTransaction<Tx>(
     event,
     adapter,
     stories: undefined,
+    storiesEnd: undefined,
     atEnd: [],
   }
 }

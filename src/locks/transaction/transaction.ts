@@ -3,7 +3,6 @@ import { checkWork } from '../../core/check-field.ts'
 import { deadlineIn, pause, type Deadline } from '../../core/deadline.ts'
 import { isRetryable, type ErrorKind } from '../../core/error-kind.ts'
 import { CommitOutcomeUnknownError, LockUsageError, RetryableTransactionError } from '../../core/errors.ts'
-import type { Mutable } from '../../core/mutable.ts'
 import type { Sessions } from '../../core/session.ts'
 import type { Dialect } from '../../dialects/dialect.ts'
 import type { TransactionEvent } from '../../events/shapes.ts'
@@ -59,7 +58,7 @@ export function runOutermost<Tx, T>(call: Job<Tx, T>): Promise<T> {
   return tellTransaction(event, call.candidates, () => runUntilStored({ ...call, event }))
 }
 
-function eventOf<Tx, T>({ port, opening, options }: Job<Tx, T>): Mutable<TransactionEvent> {
+function eventOf<Tx, T>({ port, opening, options }: Job<Tx, T>): TransactionEvent {
   return {
     ...placeOf(port),
     keys: opening?.names.map(({ key }) => key) ?? [],

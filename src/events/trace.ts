@@ -1,0 +1,31 @@
+import type { TracingChannel } from 'node:diagnostics_channel'
+
+/**
+ * Tells of what `run` does, from here to its end. Not by `tracePromise`, which writes into the event: where a subscriber
+ * has frozen that, a call that has succeeded would reject.
+ */
+export function trace<Event extends object, T>(
+  { start, end, error, asyncStart, asyncEnd }: TracingChannel,
+  event: Event,
+  run: () => Promise<T>,
+): Promise<T> {
+  const over = (): void => {
+    asyncStart.publish(event)
+    asyncEnd.publish(event)
+  }
+  return start.runStores(event, () => {
+    const running = run()
+    end.publish(event)
+    return running.then(
+      (result) => {
+        over()
+        return result
+      },
+      (reason: unknown) => {
+        error.publish(event)
+        over()
+        throw reason
+      },
+    )
+  })
+}
