@@ -1,6 +1,6 @@
 import { performance } from '../core/clock.ts'
 import { CommitOutcomeUnknownError, LockUsageError } from '../core/errors.ts'
-import type { Witness } from '../core/session.ts'
+import type { StatementFailure, Witness } from '../core/session.ts'
 import type { SqlStatement } from '../core/statement.ts'
 import { noteFailure, noteText } from './note-failure.ts'
 import { savepointSteps, type SavepointSteps } from './savepoint-steps.ts'
@@ -42,9 +42,10 @@ export class TransactionBody implements Witness {
   isInDoubt = false
   /** Several of the work's statements are under way at once: the last one need not be the one that fails. */
   isCrowded = false
-  /** The text that the first failure came of, where that is known. */
+  /** The text that the next failure comes of, where that is known. */
   failedText: string | undefined
-  #failedAt: number | undefined
+  /** The first failures may have been got over: only its own error tells which one has ended the transaction. */
+  #failed: WeakMap<object, StatementFailure> | undefined
   #sent: string[] | undefined
   #stage: 'none' | 'open' | 'returned' | 'ending' = 'none'
   /** The statement that runs may commit. */
@@ -71,12 +72,8 @@ export class TransactionBody implements Witness {
     return this.#failures ?? []
   }
 
-  get sent(): readonly string[] {
-    return this.#sent ?? []
-  }
-
-  get failedAt(): number | undefined {
-    return this.#failedAt
+  failureOf(error: unknown): StatementFailure | undefined {
+    return this.#failed?.get(error as object)
   }
 
   get ending(): unknown {
@@ -93,7 +90,7 @@ export class TransactionBody implements Witness {
     this.#savepoints = undefined
     this.#failures = undefined
     this.#sent = undefined
-    this.#failedAt = undefined
+    this.#failed = undefined
     this.failedText = undefined
     this.isCrowded = false
     this.isInDoubt = false
@@ -161,7 +158,7 @@ export class TransactionBody implements Witness {
 
   /** Told of a text that is about to be sent in the transaction. */
   sends(sql: string): void {
-    if (this.#failedAt === undefined) noteText((this.#sent ??= []), sql)
+    noteText((this.#sent ??= []), sql)
   }
 
   /** The same of a text of our own. Throws why it is not to be sent. */
@@ -194,10 +191,7 @@ export class TransactionBody implements Witness {
     if (this.#stage === 'none') return
     if (steps !== undefined) this.savepoints?.failed(steps)
     noteFailure((this.#failures ??= []), error)
-    if (this.#failedAt === undefined) {
-      this.#failedAt = performance.now()
-      if (!this.isCrowded) this.failedText ??= this.#sent?.at(-1)
-    }
+    this.#noteFailed(error)
     this.#isUnsure = false
     const { isEndedByErrors } = this.#traits
     if (this.#failure !== undefined && this.#traits.isConsequence?.(error) === true)
@@ -205,6 +199,15 @@ export class TransactionBody implements Witness {
     this.#failure = isEndedByErrors ? error : (this.#failure ?? error)
     if (isEndedByErrors) this.isInDoubt = true
     if (isOfWork && this.#stage !== 'open') this.#end ??= floatingFailure(error)
+  }
+
+  #noteFailed(error: unknown): void {
+    const sent = [...(this.#sent ?? [])]
+    const text = this.failedText ?? (this.isCrowded ? undefined : sent.at(-1))
+    this.failedText = undefined
+    if (typeof error !== 'object' || error === null || this.#failed?.has(error) === true) return
+    this.#failed ??= new WeakMap()
+    this.#failed.set(error, { at: performance.now(), text, sent })
   }
 
   /** Whether the database has to be asked before a rollback, which undoes nothing of what was committed before. */

@@ -33,12 +33,18 @@ export interface Witness {
   readonly isLoss?: (error: ErrorLike) => boolean
   /** Told where a return to a savepoint gives up the locks that were taken since. */
   readonly savepoints?: SavepointWatch | undefined
-  /** The texts that were sent in the transaction, in their order: of very many, the first ones and the newest. */
-  readonly sent?: readonly string[]
-  /** The text that the first of the failures came of, where that is known. */
-  readonly failedText?: string | undefined
-  /** When the first of the failures was heard of, on the monotonic clock. */
-  readonly failedAt?: number | undefined
+  /** How the transaction stood when a statement of it failed with this error. Absent where nobody sees. */
+  readonly failureOf?: (error: unknown) => StatementFailure | undefined
+}
+
+/** A statement of a transaction has failed. */
+export interface StatementFailure {
+  /** When that was heard of, on the monotonic clock. */
+  readonly at: number
+  /** Its text, where that is known. */
+  readonly text: string | undefined
+  /** The texts that were sent by then, in their order: of very many, the first ones and the newest. */
+  readonly sent: readonly string[]
 }
 
 /** The savepoints that the work has set in a transaction, and its returns to them. */

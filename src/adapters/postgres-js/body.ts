@@ -92,7 +92,7 @@ export class PostgresJsBody {
       resolve(value)
     })
     follow(query, 'reject', (reject) => (error) => {
-      if (this.state.failedAt === undefined) this.state.failedText = text
+      this.state.failedText = text
       // of a copy that has begun, only this tells that it has failed
       this.state.failed(error, true, isAnswered ? undefined : steps)
       if (isAnswered) this.#copies.fail(error)

@@ -66,5 +66,6 @@ function advisoryName(high: string, low: string, space: string | undefined): str
 export function tableInContext({ where }: ErrorLike): string | undefined {
   if (typeof where !== 'string') return undefined
   const [line = ''] = where.split('\n', 1)
-  return /\(\d+,\d+\).*?["«»„“](?<table>[^"«»“”]+)["«»“”]/.exec(line)?.groups?.table?.trim()
+  // from the first quote to the last: the name itself may have quotes, which the server does not mark
+  return /\(\d+,\d+\)[^"«»„“]*["«»„“](?<table>.+)["«»“”]/.exec(line)?.groups?.table?.trim()
 }

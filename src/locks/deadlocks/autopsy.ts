@@ -28,9 +28,9 @@ export async function autopsy(
   const { dialect, session, isInDoubt } = open
   const reader = (await dialect.tools?.())?.deadlocks
   if (reader === undefined) return undefined
-  const { failedAt = -Infinity, sent = [], failedText } = session.witness ?? {}
+  const { at: failedAt = -Infinity, sent = [], text } = session.witness?.failureOf?.(original) ?? {}
   const error = (typeof original === 'object' && original !== null ? original : {}) as ErrorLike
-  const clues = { error, sent, failed: failedText, own: ownStatement(original) }
+  const clues = { error, sent, failed: text, own: ownStatement(original) }
   const ms = Math.min(limitMs, budget?.remainingMs() ?? Infinity)
   const began = performance.now()
   const asked =
