@@ -45,6 +45,15 @@ for (const { title, engines, connect } of libraries.filter((one) =>
           })
         })
 
+        test('a budget that is shorter than that ends the questions first', async () => {
+          await silent(async (way) => {
+            const options = { ...once, budgetMs: 300 }
+            const loss = collide({ way, engine: context.engine }, await stage.rival(), options)
+            const { deadlock } = await lossOf(loss)
+            expect(deadlock.unseen[0]).toMatch(/no answer in [123]?\d?\d ms|no time was left of budgetMs/)
+          })
+        })
+
         test('an abort while the server is asked ends the call with its reason', async () => {
           await silent(async (way, cut) => {
             const abort = new AbortController()

@@ -52,9 +52,11 @@ export function faultsIn(ledger: Ledger): readonly string[] {
 function storyOf(kind: string, { outcome }: Said): readonly string[] {
   const hasFailed = kind === 'transaction' ? outcome !== 'committed' : outcome === 'refused'
   return [
-    ...['start', 'end'],
+    'start',
+    'end',
     ...(hasFailed ? ['error'] : []),
-    ...['asyncStart', 'asyncEnd'],
+    'asyncStart',
+    'asyncEnd',
     ...(outcome === 'granted' ? ['ended'] : []),
   ]
 }

@@ -56,7 +56,7 @@ describePatterns(
   (stage) => {
     test('whatever a transaction does: what was granted ends once, and what was refused never', async () => {
       const ledger = keepLedger()
-      await using _busy = await stage.node(1).meeting.shared.acquire(keyOf(stage, 'busy'))
+      await using busy = await stage.node(1).meeting.shared.acquire(keyOf(stage, 'busy'))
       await fc.assert(
         fc.asyncProperty(body, async (made) => {
           ledger.clear()
@@ -65,6 +65,7 @@ describePatterns(
         }),
         { numRuns: 60, endOnFailure: true },
       )
+      expect(busy.signal.aborted).toBe(false)
     })
   },
   { nodes: 2, only: ['postgres', 'mysql', 'sqlite'] },
