@@ -36,26 +36,37 @@ async function runRace(call: Call): Promise<Outcome> {
   const [file, ...rest] = call.positionals
   if (file === undefined) throw new CliUsageError('race: name a file that exports the options of explore')
   if (rest.length > 0) throw new CliUsageError(`race: one file at a time, and no ${rest.join(' ')}`)
+  const wanted = chosen(call)
   const { options, close } = await load(file)
   const { terminal } = call
   try {
     const report = await explore({
       ...options,
-      ...chosen(call),
+      ...wanted,
       signal: terminal.signal,
       onProgress: progressOn(terminal),
     })
     if (terminal.isInteractive) terminal.progress('\r\u001b[K')
-    const page = call.text('html')
-    if (page !== undefined) await writeFile(page, raceHtml(report))
     const text = call.flag('json') ? visibleJson(report) : describeRace(report, terminal.columns)
     terminal.write(`${text}\n`)
-    return { text: '', exitCode: exitCodeOf(report) }
+    return await withPage(call.text('html'), report)
   } catch (error) {
     if (error instanceof LockUsageError) throw new CliUsageError(`race: ${file}: ${error.message}`)
-    throw error
+    // a reset that fails, or a server that is not there, is not a race: it must not end the process as one does
+    const words = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    return { text: `race: ${file} could not be explored: ${words}\n`, exitCode: exitCodes.unreachable }
   } finally {
     await close()
+  }
+}
+
+async function withPage(file: string | undefined, report: RaceReport): Promise<Outcome> {
+  try {
+    if (file !== undefined) await writeFile(file, raceHtml(report))
+    return { text: '', exitCode: exitCodeOf(report) }
+  } catch (error) {
+    const text = `race: cannot write the page ${file}: ${(error as Error).message}\n`
+    return { text, exitCode: exitCodes.unwritten }
   }
 }
 
@@ -85,19 +96,28 @@ async function load(file: string): Promise<Loaded> {
   try {
     module = (await import(href)) as typeof module
   } catch (error) {
-    throw new CliUsageError(
-      `race: cannot load ${file}: ${error instanceof Error ? error.message : String(error)}`,
-    )
+    const words = error instanceof Error ? error.message : String(error)
+    throw new CliUsageError(`race: cannot load ${file}: ${words}${needsLoader(error) ? howToLoad(file) : ''}`)
   }
   const given: unknown =
     typeof module.default === 'function' ? await (module.default as () => unknown)() : module.default
   if (typeof given !== 'object' || given === null)
-    throw new CliUsageError(`race: ${file} has no default export with the options of explore`)
+    throw new CliUsageError(
+      `race: ${file} has no default export with the options of explore: write export default { db, actors, ... }`,
+    )
   const { close } = module
   return {
     options: given as ExploreOptions,
     close: async () => void (typeof close === 'function' ? await (close as () => unknown)() : undefined),
   }
+}
+
+function needsLoader(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_UNKNOWN_FILE_EXTENSION'
+}
+
+function howToLoad(file: string): string {
+  return `. For TypeScript run: node --import tsx node_modules/.bin/holdfast race ${file}`
 }
 
 function progressOn({ isInteractive, progress }: Terminal): (at: RaceProgress) => void {

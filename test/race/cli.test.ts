@@ -1,14 +1,19 @@
+import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { promisify } from 'node:util'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 
-import { cli } from '../cli/terminal.ts'
+import { cli, program } from '../cli/terminal.ts'
 
 const book = fileURLToPath(new URL('book.ts', import.meta.url))
 
 describe('holdfast race', () => {
+  // each command closes the pool of its file: the next one needs the file anew
+  beforeEach(() => void vi.resetModules())
+
   test('shows the order that breaks, writes a page, and ends the pool of the file', async () => {
     const page = join(await mkdtemp(join(tmpdir(), 'race-')), 'race.html')
     const { output, exitCode } = await cli(['race', book, '--html', page, '--switches', '1'])
@@ -26,6 +31,31 @@ describe('holdfast race', () => {
   ])('refuses %s', async (_, args, words) => {
     const { text, exitCode } = await cli(['race', ...args])
     expect([exitCode, words.test(text)]).toEqual([2, true])
+  })
+
+  test('shows the order although the page cannot be written', async () => {
+    const { output, text, exitCode } = await cli(['race', book, '--html', join(book, 'race.html')])
+    expect([exitCode, text]).toEqual([4, expect.stringContaining('cannot write the page')])
+    expect(output).toContain('sold twice')
+  })
+
+  test('a reset that fails does not end as a race does', async () => {
+    const { text, exitCode } = await cli(['race', fileURLToPath(new URL('broken-book.ts', import.meta.url))])
+    expect([exitCode, text]).toEqual([
+      3,
+      expect.stringMatching(/could not be explored: .*no such table: shelf/),
+    ])
+  })
+
+  test('says how to run a file in TypeScript', async () => {
+    const file = join(await mkdtemp(join(tmpdir(), 'race-')), 'book.unknown')
+    await writeFile(file, '')
+    // in a process of its own: vitest loads files of every kind
+    const run = promisify(execFile)(process.execPath, [await program(), 'race', file])
+    await expect(run).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('node --import tsx') as string,
+    })
   })
 
   test('refuses a file without options, and options that are none', async () => {

@@ -68,12 +68,13 @@ function optionCall(name: string, { short, value }: CommandOption): string {
 const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   ok: 'nothing is wrong, or a watch was interrupted',
   failed:
-    '`verify`: a law is broken. `doctor`: a lock protects nothing here, or a setting makes locks impossible',
+    '`verify`: a law is broken. `doctor`: a lock protects nothing here, or a setting makes locks impossible. `race`: an order breaks, hangs, or an actor was not seen',
   usage: 'the command line, or an address, was not understood; the usage is on standard error',
-  unreachable: 'a database could not be reached, or does not let the command do what it needs',
+  unreachable:
+    'a database could not be reached, or does not let the command do what it needs. `race`: the file was loaded, but its `reset` failed, for instance',
   unwritten:
     'the report could not be written, for instance to a full disk; everything `verify` created is removed',
-  interrupted: '`verify` and `doctor` were interrupted; everything they created is removed',
+  interrupted: '`verify`, `doctor` and `race` were interrupted; everything they created is removed',
   closed: 'the reader of the output has closed it, as `head` does; everything the command created is removed',
 }
 
