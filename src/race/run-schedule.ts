@@ -108,10 +108,13 @@ function resultsOf({ gate }: Theatre): RaceResults {
   return Object.fromEntries(gate.actors.map(({ name, result }) => [name, result ?? unfinished]))
 }
 
+/** How the words for an actor that failed begin. */
+export const threw = 'threw '
+
 function inWords(result: PromiseSettledResult<unknown>): string {
   const value: unknown = result.status === 'fulfilled' ? result.value : result.reason
   const words = describeValue(value) ?? 'nothing'
-  return result.status === 'fulfilled' ? `gave ${words}` : `threw ${words}`
+  return result.status === 'fulfilled' ? `gave ${words}` : `${threw}${words}`
 }
 
 function traceOf({ gate }: Theatre): readonly RaceEvent[] {

@@ -1,7 +1,7 @@
 import { seededRandom } from '../conformance/random.ts'
 import type { Choose } from './play.ts'
 import type { RaceReport, ScheduleResult } from './report.ts'
-import { runSchedule, type Ran, type Theatre } from './run-schedule.ts'
+import { runSchedule, threw, type Ran, type Theatre } from './run-schedule.ts'
 import { isSerial, nameOf, Search, stepsOf, usualChoice } from './schedule.ts'
 
 /** What the search itself tells. */
@@ -19,9 +19,12 @@ class Tally {
   mostSwitches = 0
   /** The actors that have sent nothing in any schedule. */
   readonly unseen: Set<string>
+  /** The actors that have thrown in every schedule, and what they threw last. */
+  readonly failing: Map<string, string>
 
   constructor(actors: readonly string[]) {
     this.unseen = new Set(actors)
+    this.failing = new Map(actors.map((name) => [name, '']))
   }
 
   forget(): void {
@@ -120,7 +123,7 @@ function nameOfAll(actors: readonly string[]): string {
 }
 
 function otherOrder(steps: readonly string[], { result }: Ran): string {
-  return `nobody can run in the order ${steps.join(' ')}: ${result.name} was run instead`
+  return `the order ${steps.join(' ')} is not possible: ${result.name} was run instead`
 }
 
 const changing =
@@ -132,11 +135,16 @@ async function runOne(theatre: Theatre, tally: Tally, choose: Choose): Promise<R
   tally.mostSwitches = Math.max(tally.mostSwitches, ran.result.switches)
   if (ran.result.outcome !== 'holds') tally.failure ??= ran.result
   for (const { actor } of ran.result.trace) tally.unseen.delete(actor)
+  for (const name of tally.failing.keys()) {
+    const words = ran.result.results[name]
+    if (words?.startsWith(threw) === true) tally.failing.set(name, words)
+    else if (words !== undefined) tally.failing.delete(name)
+  }
   return ran
 }
 
 function findings(theatre: Theatre, tally: Tally, tree: Search): Found {
-  const { failure, schedules, known, unseen } = tally
+  const { failure, schedules, known, unseen, failing } = tally
   const isAlone = theatre.schedule !== undefined
   const { doubts } = theatre.gate
   const isSure = doubts.size === 0 && theatre.seam.isSynchronous !== true
@@ -147,6 +155,8 @@ function findings(theatre: Theatre, tally: Tally, tree: Search): Found {
   const notes = [...unseen].map(
     (name) => `${name} sent no statement through db: what it does elsewhere, with another pool, is not seen`,
   )
+  // a misspelled table fails everywhere, and an invariant about the data alone holds all the same
+  if (failure === undefined) notes.push(...[...failing].filter(([, words]) => words !== '').map(alwaysFails))
   notes.push(...doubts, ...theatre.gate.notes)
   if (verdict === 'not-a-race') notes.unshift(notARace)
   return {
@@ -162,6 +172,10 @@ function findings(theatre: Theatre, tally: Tally, tree: Search): Found {
     ...(failure && { failure }),
     notes,
   }
+}
+
+function alwaysFails([name, words]: readonly [string, string]): string {
+  return `${name} succeeded in no schedule (it ${words}): unless that is what you test, nothing is known of it`
 }
 
 const notARace = 'this is no race: the actors fail when they run one after the other, too'

@@ -137,10 +137,24 @@ describeEngines(
       expect([report.verdict, report.failure?.name]).toEqual(['race', 'a b b b a a'])
     })
 
+    test('an actor that fails in every schedule is named, and one that fails in some is not', async () => {
+      const misspelled = (): Promise<unknown> => shop.run('UPDATE itm SET n = 1')
+      const once = async (): Promise<void> => {
+        await add()
+        if ((await numberOf(shop, 1)) > 1) throw new Error('too many')
+      }
+      const broken = await explore({ ...base(), actors: { a: misspelled, b: () => add() } })
+      expect(broken.notes).toEqual([
+        expect.stringMatching(/^a succeeded in no schedule .*"itm" does not exist/),
+      ])
+      const fine = await explore({ ...base(), actors: { a: once, b: () => add() } })
+      expect([fine.verdict, fine.notes]).toEqual(['none', []])
+    })
+
     test('an order that nobody can run is told, and what was run instead', async () => {
       const actors = { a: () => add(), b: () => add() }
       const report = await explore({ ...base(), actors, schedule: 'a a a b' })
-      expect(report.notes).toEqual(['nobody can run in the order a a a b: a b was run instead'])
+      expect(report.notes).toEqual(['the order a a a b is not possible: a b was run instead'])
       await expect(explore({ ...base(), actors, schedule: ' ' })).rejects.toThrow(/is empty/)
     })
 
