@@ -55,6 +55,17 @@ function specs(stage: QueueStage): void {
     expect(await table.all()).toEqual([])
   })
 
+  test('are named when the table has no such column', async () => {
+    if (stage.name === 'mongodb') return void (await enqueue({ k: 'x', wieght: 1 })) // it has no columns
+    const error = await caught(enqueue({ k: 'x', wieght: 1 }))
+    expect(String(error)).toMatch(/must have the columns .*\bwieght, of types that fit/)
+  })
+
+  test('are not objects where the database has none: the error says what to pass', async () => {
+    if (stage.name === 'mongodb') return void (await enqueue({ k: 'x', kind: { a: 1 } }))
+    expect(String(await caught(enqueue({ k: 'x', kind: { a: 1 } })))).toMatch(/job\.kind: .*JSON\.stringify/)
+  })
+
   test('may be those of an object without a prototype', async () => {
     expect((await enqueue(Object.assign(Object.create(null) as object, { k: 'x' }))).stored).toHaveLength(1)
   })

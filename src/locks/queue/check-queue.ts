@@ -157,8 +157,15 @@ export function checkValue(field: string, value: unknown): Value {
     value instanceof Date ||
     value instanceof Uint8Array
   if (!isValue || Number.isNaN(value))
-    throw new LockUsageError(field, `${show(value)} is not a value that can be sent to a database`)
+    throw new LockUsageError(
+      field,
+      `${show(value)} is not a value that can be sent to a database${isJson(value) ? ': pass JSON as text, with JSON.stringify' : ''}`,
+    )
   return value as Value
+}
+
+function isJson(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
 }
 
 function mustBeObject(field: string, value: unknown, words = 'must be an object'): void {

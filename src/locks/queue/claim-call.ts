@@ -27,6 +27,8 @@ const connectionPatienceMs = 30_000
 /** One call about a queue. */
 export interface ClaimCall<T> {
   readonly queue: Queue<object>
+  /** Columns that the table needs beside those of the queue. */
+  readonly columns?: readonly string[]
   readonly signal?: AbortSignal | undefined
   /** Ends the wait for a connection, but not that for an answer: what was claimed by then would be lost for a while. */
   readonly stopped?: AbortSignal | undefined
@@ -72,7 +74,7 @@ async function visit<Tx, T>(port: Port<Tx>, call: ClaimCall<T>, deadline: Deadli
 }
 
 async function inSession<Tx, T>(port: Port<Tx>, call: ClaimCall<T>): Promise<Outcome<T>> {
-  const { queue, signal, stopped, work } = call
+  const { signal, stopped, work } = call
   const session = await openSession(port, {
     signal: signal ?? stopped,
     patienceMs: connectionPatienceMs,
@@ -90,7 +92,7 @@ async function inSession<Tx, T>(port: Port<Tx>, call: ClaimCall<T>): Promise<Out
     // a setting for the next statement may be left on a session whose statement was never run
     const isOwn = error instanceof LockError
     if (failure.transaction === 'unknown' || !(isOwn || isRetryable(failure.kind))) doubt(error)
-    return { failure: { ...failure, error: misfit(failure, queue, server) ?? failure.error } }
+    return { failure: { ...failure, error: misfit(failure, call, server) ?? failure.error } }
   } finally {
     await end()
   }
@@ -104,14 +106,15 @@ function answerLimit({ queue, signal, limitMs }: ClaimCall<unknown>): LimitTerms
 /** The server says that the table is not as the queue describes it. */
 function misfit(
   { code = '', original }: Failure,
-  queue: Queue<object>,
+  { queue, columns = [] }: ClaimCall<unknown>,
   server: Server | undefined,
 ): LockUsageError | undefined {
   if (server?.dialect.claim.misfits.includes(code) !== true) return undefined
+  const needed = new Set([...columnsOf(queue), ...columns])
   const words = original instanceof Error ? original.message.split('\n', 1)[0] : inWords(original)
   return new LockUsageError(
     'queue',
-    `the table ${textOfTable(queue.shape.table)} must have the columns ${columnsOf(queue).join(', ')}, of types that fit; the server says: ${words}`,
+    `the table ${textOfTable(queue.shape.table)} must have the columns ${[...needed].join(', ')}, of types that fit; the server says: ${words}`,
     { cause: original },
   )
 }

@@ -60,7 +60,8 @@ export async function enqueue<Tx>(
       throw (races += 1) < maxRaces ? asRace(visit, groups, error) : error
     })
   }
-  const done = await callQueue(claims.port, { queue, work })
+  const columns = groups.flatMap((group) => group.columns)
+  const done = await callQueue(claims.port, { queue, columns, work })
   // the jobs are stored: workers that do not hear of them look for them all the same
   if (done.stored.length > 0) await announce(claims, queue, {}).catch(() => {})
   return done
