@@ -86,7 +86,7 @@ const logOnly =
 function counted(row: Row | undefined): readonly string[] {
   const [number, since] = [textOf(row?.deadlocks), textOf(row?.since)]
   if (number === undefined) return []
-  return [`${number} deadlocks in this database${since === undefined ? '' : ` since ${since}`}`]
+  return [`deadlocks counted in this database${since === undefined ? '' : ` since ${since}`}: ${number}`]
 }
 
 /** Only digits reach a statement. PostgreSQL's own numbers for processes and relations fit into 32 bits. */
