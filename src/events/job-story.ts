@@ -9,7 +9,12 @@ export function tellJob<T>(
 ): Promise<T> {
   if (!jobChannel.hasSubscribers) return run(undefined)
   const event = asked()
-  return trace(jobChannel, event, () => run(event))
+  const tellFailure = (result: T): T => {
+    // a worker goes on with the next job: nothing rejects
+    if (event.error !== undefined) jobChannel.error.publish(event)
+    return result
+  }
+  return trace(jobChannel, event, () => run(event).then(tellFailure))
 }
 
 export function tellClaim(claimed: () => ClaimEvent): void {
