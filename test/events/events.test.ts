@@ -138,12 +138,9 @@ describePatterns(
       expect(toldOn(told, 'lock:asyncEnd')).toHaveLength(1)
       await release()
       await waiting
-      expect(toldOn(told, 'lock:asyncEnd', 'lock:ended').map(({ heldMs }) => heldMs === undefined)).toEqual([
-        true,
-        false,
-        true,
-        false,
-      ])
+      // the server may grant the second before we have heard that the first has ended
+      expect(toldOn(told, 'lock:asyncEnd').map(({ outcome }) => outcome)).toEqual(['granted', 'granted'])
+      expect(toldOn(told, 'lock:ended')).toHaveLength(2)
     })
   },
   { nodes: 2 },
