@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe } from 'vitest'
+import { getCurrentTest } from 'vitest/suite'
 
 import type { Deadlock } from '../../src/core/deadlock.ts'
 import { RetryableTransactionError } from '../../src/core/errors.ts'
@@ -114,5 +115,8 @@ export async function lossOf(
   )
   if (!(error instanceof RetryableTransactionError)) throw error
   if (error.deadlock === undefined) throw new Error('the error tells of no deadlock', { cause: error })
+  // the server remembers one for all its users, and other tests have theirs on it at the same time
+  const isOvertaken = error.deadlock.unseen.some((words) => words.includes('is of another deadlock'))
+  if (isOvertaken) getCurrentTest()?.context.skip('another test had a deadlock on this server meanwhile')
   return { error, deadlock: error.deadlock }
 }
