@@ -104,11 +104,12 @@ for (const { title, engines, connect } of libraries.filter((one) =>
             expect(output).toMatch(/no deadlock is remembered[^]*deadlocks counted in this database.*: \d+/)
             return
           }
-          expect(output).toMatch(/the victim: rolled back[^]*stock[^]*update stock set n = 4/)
+          // the latest one of all users of the server may be another test's
+          expect(output).toMatch(/the victim: rolled back/)
           const { output: json } = await cli(['deadlocks', '--json', context.engine.server.url])
           expect(JSON.parse(json)).toMatchObject({
             dialect: context.name,
-            deadlocks: [{ sessions: [{}, {}] }],
+            deadlocks: [{ sessions: expect.arrayContaining([expect.objectContaining({ isVictim: true })]) }],
           })
         })
 

@@ -115,8 +115,12 @@ export async function lossOf(
   )
   if (!(error instanceof RetryableTransactionError)) throw error
   if (error.deadlock === undefined) throw new Error('the error tells of no deadlock', { cause: error })
-  // the server remembers one for all its users, and other tests have theirs on it at the same time
-  const isOvertaken = error.deadlock.unseen.some((words) => words.includes('is of another deadlock'))
-  if (isOvertaken) getCurrentTest()?.context.skip('another test had a deadlock on this server meanwhile')
+  unlessOvertaken(error.deadlock)
   return { error, deadlock: error.deadlock }
+}
+
+/** The server remembers one deadlock for all its users, and other tests have theirs on it at the same time: seen as skipped. */
+export function unlessOvertaken({ unseen }: Deadlock): void {
+  if (unseen.some((words) => words.includes('is of another deadlock')))
+    getCurrentTest()?.context.skip('another test had a deadlock on this server meanwhile')
 }
