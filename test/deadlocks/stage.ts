@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe } from 'vitest'
-import { getCurrentTest } from 'vitest/suite'
 
 import type { Deadlock } from '../../src/core/deadlock.ts'
 import { RetryableTransactionError } from '../../src/core/errors.ts'
@@ -39,11 +38,14 @@ export async function collide(
     .finally(() => waiting)
 }
 
+/** These remember one deadlock, the latest, for all their users: other files have theirs on the common server. */
+export const alone: readonly string[] = ['mysql', 'mariadb']
+
 /** Runs the specs for each library on each engine that it reaches. */
 export function describeLibraries(specs: (stage: Stage) => void): void {
   for (const { title, engines, connect } of libraries)
     describe(title, () => {
-      describeEngines((context) => specs(stageOn(context, connect)), { only: engines })
+      describeEngines((context) => specs(stageOn(context, connect)), { only: engines, alone })
     })
 }
 
@@ -115,12 +117,5 @@ export async function lossOf(
   )
   if (!(error instanceof RetryableTransactionError)) throw error
   if (error.deadlock === undefined) throw new Error('the error tells of no deadlock', { cause: error })
-  unlessOvertaken(error.deadlock)
   return { error, deadlock: error.deadlock }
-}
-
-/** The server remembers one deadlock for all its users, and other tests have theirs on it at the same time: seen as skipped. */
-export function unlessOvertaken({ unseen }: Deadlock): void {
-  if (unseen.some((words) => words.includes('is of another deadlock')))
-    getCurrentTest()?.context.skip('another test had a deadlock on this server meanwhile')
 }

@@ -18,6 +18,8 @@ export interface EngineContext {
 export interface EngineChoice {
   /** The engines that the specs are about; all when left out. */
   readonly only?: readonly string[]
+  /** Those of which the specs get a server of their own: where it remembers something for all its users. */
+  readonly alone?: readonly string[]
 }
 
 /** For a test that starts servers of its own. Under an emulator one start takes up to half a minute. */
@@ -28,12 +30,16 @@ export const startsServers = { timeout: 180_000 } as const
  *
  * An engine that is not there shows as a skipped test whose title says why.
  */
-export function describeEngines(specs: (context: EngineContext) => void, { only }: EngineChoice = {}): void {
+export function describeEngines(
+  specs: (context: EngineContext) => void,
+  { only, alone = [] }: EngineChoice = {},
+): void {
+  if (alone.length > 0) afterAll(endOwn)
   for (const { name, server, reason } of inject('engines')) {
     if (only?.includes(name) === false) continue
     describe(name, () => {
       if (server === undefined) test.skip(`${name}: not run: ${reason}`, () => {})
-      else specs(contextOf(name, server))
+      else specs(contextOf(name, server, alone.includes(name) ? ownServer : undefined))
     })
   }
 }
@@ -44,11 +50,32 @@ export function startPrivate(name: string): Promise<PrivateServer | Unavailable>
   return startAnother(name, shared?.origin)
 }
 
-function contextOf(name: string, server: Server): EngineContext {
+const own = new Map<string, Promise<PrivateServer | Unavailable>>()
+
+/** One for each engine, ended behind the specs. Where there can be none, the one of all files. */
+async function ownServer(name: string, shared: Server): Promise<Server> {
+  if (!own.has(name)) own.set(name, startPrivate(name))
+  const started = await own.get(name)
+  return started === undefined || 'unavailable' in started ? shared : started.server
+}
+
+async function endOwn(): Promise<void> {
+  for (const started of own.values()) {
+    const server = await started
+    if (!('unavailable' in server)) await server.stop()
+  }
+  own.clear()
+}
+
+function contextOf(
+  name: string,
+  server: Server,
+  another?: (name: string, shared: Server) => Promise<Server>,
+): EngineContext {
   let ready: { readonly engine: Engine; readonly kind: EngineKind } | undefined
   beforeAll(async () => {
     const kind = await loadEngine(name)
-    ready = { kind, engine: await kind.connect(server) }
+    ready = { kind, engine: await kind.connect((await another?.(name, server)) ?? server) }
   })
   afterAll(() => ready?.engine.close())
   const get = <K extends 'engine' | 'kind'>(
