@@ -1,6 +1,6 @@
 import { performance } from '../core/clock.ts'
 import { CommitOutcomeUnknownError, LockUsageError } from '../core/errors.ts'
-import type { StatementFailure, Witness } from '../core/session.ts'
+import type { StatementEar, StatementFailure, Witness } from '../core/session.ts'
 import type { SqlStatement } from '../core/statement.ts'
 import { noteFailure, noteText } from './note-failure.ts'
 import { savepointSteps, type SavepointSteps } from './savepoint-steps.ts'
@@ -44,6 +44,7 @@ export class TransactionBody implements Witness {
   isCrowded = false
   /** The text that the next failure comes of, where that is known. */
   failedText: string | undefined
+  ear: StatementEar | undefined = undefined
   /** The first failures may have been got over: only its own error tells which one has ended the transaction. */
   #failed: WeakMap<object, StatementFailure> | undefined
   #sent: string[] | undefined
@@ -145,26 +146,27 @@ export class TransactionBody implements Witness {
   }
 
   /** Told of a statement of the work before it is sent. Gives why it is not to be. */
-  refusal(sql: string): Ended | undefined {
+  refusal(sql: string, params?: unknown): Ended | undefined {
     if (this.#stage === 'none') return hasEnded()
     if (this.#end !== undefined) return this.#end
-    this.sends(sql)
     const fate = this.#traits.fateOf(sql)
     this.#isUnsure = fate === 'unsure'
     this.#mayHaveCommitted ||= this.#isUnsure
     if (typeof fate === 'object') return wouldEnd(fate.ends)
+    this.sends(sql, params)
     return undefined
   }
 
   /** Told of a text that is about to be sent in the transaction. */
-  sends(sql: string): void {
+  sends(sql: string, params?: unknown): void {
     noteText((this.#sent ??= []), sql)
+    this.ear?.sent(sql, params)
   }
 
   /** The same of a text of our own. Throws why it is not to be sent. */
-  sendsOwn(sql: string): void {
+  sendsOwn(sql: string, params?: unknown): void {
     if (this.#end !== undefined) throw this.#end
-    if (this.isOpen) this.sends(sql)
+    if (this.isOpen) this.sends(sql, params)
   }
 
   /** What a text that is about to be sent does to savepoints. Absent where it does nothing to them, as nearly all. */
@@ -179,6 +181,7 @@ export class TransactionBody implements Witness {
 
   /** `steps` where nobody else tells of them. */
   succeeded(steps?: SavepointSteps): void {
+    this.ear?.answered()
     if (this.#stage === 'none') return
     if (steps !== undefined) this.savepoints?.didAll(steps)
     // where the database refuses everything after an error, it has the transaction again
@@ -188,6 +191,7 @@ export class TransactionBody implements Witness {
   }
 
   failed(error: unknown, isOfWork: boolean, steps?: SavepointSteps): void {
+    this.ear?.answered(error)
     if (this.#stage === 'none') return
     if (steps !== undefined) this.savepoints?.failed(steps)
     noteFailure((this.#failures ??= []), error)

@@ -35,6 +35,16 @@ export interface Witness {
   readonly savepoints?: SavepointWatch | undefined
   /** How the transaction stood when a statement of it failed with this error. Absent where nobody sees. */
   readonly failureOf?: (error: unknown) => StatementFailure | undefined
+  /** Put there by whoever wants to hear of the statements. The field is absent where nobody sees them. */
+  ear?: StatementEar | undefined
+}
+
+/** Hears of the statements of a transaction, of the work and our own, in the order in which they are sent. */
+export interface StatementEar {
+  /** `params`: the values for its placeholders, where the driver shows them. */
+  sent: (text: string, params?: unknown) => void
+  /** The oldest that is under way has been answered. */
+  answered: (error?: unknown) => void
 }
 
 /** A statement of a transaction has failed. */

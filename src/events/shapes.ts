@@ -26,8 +26,20 @@ export interface TransactionEvent extends EventPlace, EventFailure {
   readonly access: 'read-write' | 'read-only'
   /** How often it was begun so far. */
   readonly attempts: number
+  /** Whether the adapter shows its statements. There once it has begun, if somebody listens to `holdfast:statement`. */
+  readonly showsStatements?: boolean
   /** There at its end. `unknown`: the connection broke at COMMIT, and nobody can tell what is stored. */
   readonly outcome?: 'committed' | 'rolled back' | 'unknown'
+}
+
+/** A statement of a transaction, from when it is sent to its answer. Some adapters show none. */
+export interface StatementEvent extends EventPlace, EventFailure {
+  readonly text: string
+  /** The values for its placeholders, as the driver was given them and where the adapter shows them. */
+  readonly params: unknown
+  readonly transaction: TransactionEvent | undefined
+  /** How long the answer took. There once it has come. */
+  readonly tookMs?: number
 }
 
 /** What is asked for, granted, and held until it ends. */

@@ -1,15 +1,16 @@
 import { CommitOutcomeUnknownError, LockUsageError } from '../core/errors.ts'
 import type { ErrorSource } from '../core/classify.ts'
-import { transactionChannel } from './channels.ts'
+import { statementChannel, transactionChannel } from './channels.ts'
 import { noteFailure } from './failure.ts'
 import { areLocksHeard } from './lock-story.ts'
 import { note } from './note.ts'
+import { objectionTo } from './objection.ts'
 import type { TransactionEvent } from './shapes.ts'
 import { trace } from './trace.ts'
 
-/** Somebody listens to transactions, or to locks, which name the transaction that has them. */
+/** Somebody listens to transactions, or to locks and statements, which name the transaction that they are of. */
 export function areTransactionsHeard(): boolean {
-  return transactionChannel.hasSubscribers || areLocksHeard()
+  return transactionChannel.hasSubscribers || areLocksHeard() || statementChannel.hasSubscribers
 }
 
 /** Tells of a transaction from here to its end, however often it is run again. */
@@ -19,17 +20,18 @@ export function tellTransaction<T>(
   run: () => Promise<T>,
 ): Promise<T> {
   const told = (): Promise<T> =>
-    run().then(
-      (result) => {
+    run()
+      .then((result) => {
         note(event, { outcome: 'committed' })
+        const objection = objectionTo(event)?.(true)
+        if (objection !== undefined) throw objection
         return result
-      },
-      (error: unknown) => {
+      })
+      .catch((error: unknown) => {
         note(event, { outcome: outcomeOf(error) })
         noteFailure(event, error, sources)
         throw error
-      },
-    )
+      })
   return trace(transactionChannel, event, told)
 }
 

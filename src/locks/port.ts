@@ -7,6 +7,7 @@ import type { Version } from '../core/version.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import type { LockStory } from '../events/lock-story.ts'
 import type { TransactionEvent } from '../events/shapes.ts'
+import type { StatementStories } from '../events/statement-story.ts'
 
 /** A database as the lock algorithms see it: what it speaks, and where its connections come from. */
 export interface Port<Tx> {
@@ -74,6 +75,8 @@ export interface OpenTransaction<Tx> extends Server {
   readonly event: TransactionEvent | undefined
   /** What events call the locks' adapter. */
   readonly adapter: string
+  /** Tells of its statements. Undefined where nobody listens, and where the adapter does not show them. */
+  statements: StatementStories | undefined
   /** Of its locks, those that somebody listens to. */
   stories: LockStory[] | undefined
   /** There once its locks have ended: a lock that is answered only now has ended as well. */

@@ -145,7 +145,7 @@ function statementsOn<Database extends SqliteDatabase>(database: Database): Stat
     tx: viewOf(database, transaction),
     run: async (statement) => {
       const { sql, params } = sqlOnly(statement)
-      return transaction.call(() => send(sql, params))
+      return transaction.call(() => transaction.statement(sql, params, () => send(sql, params)))
     },
     begin: async (start = {}) => {
       const head = headTexts(start)

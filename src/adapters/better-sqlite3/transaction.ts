@@ -1,5 +1,5 @@
 import { LockUsageError } from '../../core/errors.ts'
-import type { Witness } from '../../core/session.ts'
+import type { StatementEar, Witness } from '../../core/session.ts'
 import { noteFailure } from '../note-failure.ts'
 import { untilQuiet } from './quiet.ts'
 import { endedByWork, floatingFailure, nothingToCommit } from '../transaction-end.ts'
@@ -18,6 +18,7 @@ interface Iterating {
 
 /** The transaction of a session: whether it is open, and what has ended it before its time. */
 export class SqliteTransaction implements Witness {
+  ear: StatementEar | undefined = undefined
   readonly #handle: TransactionHandle
   #iterators: Set<Iterating> | undefined
   #isOpen = false
@@ -82,6 +83,21 @@ export class SqliteTransaction implements Witness {
   call<T>(call: () => T): T {
     if (this.#isOver) throw ended()
     return this.#isOpen ? this.#watch(call) : call()
+  }
+
+  /** Makes a call that runs a statement, and tells who listens. */
+  statement<T>(text: string, params: unknown, call: () => T): T {
+    const { ear } = this
+    if (ear === undefined) return call()
+    ear.sent(text, params)
+    try {
+      const answer = call()
+      ear.answered()
+      return answer
+    } catch (error) {
+      ear.answered(error)
+      throw error
+    }
   }
 
   /** Rejects what is to be committed and is gone. */

@@ -44,13 +44,26 @@ function methodOf({ object, name, method }: Member, view: View): Method {
   const { handle, tx, transaction } = view
   return function (this: unknown, ...args) {
     if (object === handle && (name === 'prepare' || name === 'exec')) refuseEnding(fateOf, args[0])
-    const result = transaction.callByWork(() => Reflect.apply(method, object, args))
+    const send = (): unknown => Reflect.apply(method, object, args)
+    const text = transaction.ear === undefined ? undefined : textRun({ object, name, method }, args)
+    const result = transaction.callByWork(() =>
+      text === undefined ? send() : transaction.statement(text, args, send),
+    )
     if (result === handle) return tx
     if (result === object) return this
     if (derives.has(name)) return derived(result as object, view)
     if (isIterator(object) && (result as IteratorResult<unknown>).done === true) transaction.forget(object)
     return result
   }
+}
+
+const runs: ReadonlySet<unknown> = new Set(['run', 'get', 'all', 'iterate'])
+
+/** The text that a call runs: a statement's own, or the one that the handle is given. Undefined where it runs none. */
+function textRun({ object, name }: Member, [first]: readonly unknown[]): string | undefined {
+  const { source, sourceSQL = source } = object as { readonly source?: unknown; readonly sourceSQL?: unknown }
+  const text = name === 'exec' ? first : runs.has(name) ? sourceSQL : undefined
+  return typeof text === 'string' ? text : undefined
 }
 
 /** Behind a stand-in: the driver freezes properties such as `database`, and a proxy must not change what is frozen. */

@@ -92,7 +92,7 @@ export class ForgeTransaction {
     if (manner === 'free') return this.#send(sql, params)
     if (body.end === undefined && body.asksBefore(manner)) await this.#ask()
     this.#mustBeThere()
-    body.sends(sql)
+    body.sends(sql, params)
     const rows = await this.#watch(false, sql, () => this.#send(sql, params))
     if (manner !== 'read' || !body.isInDoubt) return rows
     await this.#ask()

@@ -109,7 +109,7 @@ function watchedStream(
   return async function* (query, chunkSize) {
     if (body.closed === undefined && body.isInDoubt) await ask()
     // one that begins after the work has returned could be left open by it, and nobody would end it
-    const refusal = body.closed ?? body.refusal(query.sql)
+    const refusal = body.closed ?? body.refusal(query.sql, query.parameters)
     if (refusal !== undefined) throw refusal
     const parts = stream(query, chunkSize)
     const steps = body.announce(query.sql)
@@ -134,8 +134,8 @@ function watchedStream(
 }
 
 function refusalOf(body: TransactionBody, query: KyselyQuery): TransactionBody['end'] {
-  if (query.manner === undefined) return body.refusal(query.sql)
-  if (body.isOpen) body.sends(query.sql)
+  if (query.manner === undefined) return body.refusal(query.sql, query.parameters)
+  if (body.isOpen) body.sends(query.sql, query.parameters)
   return body.end
 }
 

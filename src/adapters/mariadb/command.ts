@@ -19,6 +19,7 @@ export function wireOf(core: CoreConnection): Omit<Wire<Command>, 'query'> {
   return {
     takesSeveral: takesSeveral(core),
     textOf: ({ sql }) => sql,
+    paramsOf: ({ initialValues }) => initialValues,
     kindOf,
     attach: (take) => {
       own ??= (command) => void take(command)

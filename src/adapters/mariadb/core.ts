@@ -22,6 +22,8 @@ export interface Command {
   reject: ((why: Error) => void) | null
   /** Reads the next packet of the answer, as long as one is expected. */
   onPacketReceive: unknown
+  /** The values for its placeholders. */
+  readonly initialValues?: unknown
   /** Where its rows go, when they are read as a stream. */
   readonly inStream?: RowStream & ClosableStream
   /** What the stream holds up. Missing where the connection had ended before. */

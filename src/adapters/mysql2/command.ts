@@ -18,6 +18,8 @@ export interface Command {
   readonly query?: string
   /** What was prepared before. */
   readonly statement?: { readonly query?: string }
+  /** Of one that runs it. */
+  readonly parameters?: unknown
   stream?: (options?: object) => RowStream
   on(event: 'result', listener: () => void): unknown
   once(event: 'end', listener: () => void): unknown
@@ -41,6 +43,7 @@ export function wireOf(core: CoreConnection): Wire<Command> {
   return {
     takesSeveral: takesSeveral(core),
     textOf: ({ sql, query, statement }) => sql ?? query ?? statement?.query,
+    paramsOf: ({ parameters }) => parameters,
     kindOf: (command) => kinds[command.constructor.name] ?? 'other',
     // for the life of the connection: the driver itself replaces the method when the connection has ended
     attach: (take) => {

@@ -173,8 +173,12 @@ export class Line<Command extends object = object> {
   }
 
   #refusalOf({ command, manner, isOfWork }: Waiting<Command>): TransactionBody['end'] {
-    if (isOfWork) return this.body.refusal(this.wire.textOf(command) ?? '')
-    return manner === 'free' ? undefined : this.body.end
+    const { body, wire } = this
+    const text = wire.textOf(command) ?? ''
+    if (isOfWork) return body.refusal(text, wire.paramsOf(command))
+    if (manner === 'free') return undefined
+    if (body.end === undefined && manner !== 'commit') body.ear?.sent(text, wire.paramsOf(command))
+    return body.end
   }
 
   #start(waiting: Waiting<Command>): void {
@@ -195,6 +199,7 @@ export class Line<Command extends object = object> {
         if (this.#running !== waiting) return
         this.#running = undefined
         if (error === undefined && isOfWork) this.body.succeeded()
+        else if (error === undefined) this.body.ear?.answered()
         this.#next()
       },
     })

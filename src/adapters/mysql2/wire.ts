@@ -8,6 +8,8 @@ export interface Wire<Command extends object> {
   readonly takesSeveral: boolean
   /** The text of a statement; undefined for what is none. */
   readonly textOf: (command: Command) => string | undefined
+  /** The values for its placeholders, unless they stand in the text. */
+  readonly paramsOf: (command: Command) => unknown
   /** What a command without a text is: the end of a prepared statement, a question whether the server is there, or more. */
   readonly kindOf: (command: Command) => 'closing' | 'ping' | 'other'
   /** From now on each command comes to `take`, and goes on to the server by `add`. */

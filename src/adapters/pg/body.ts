@@ -6,6 +6,7 @@ import {
   isSubmittable,
   tellWhenAnswered,
   textOf,
+  valuesOf,
   type PreparedTexts,
   type QueryArguments,
   type Submittable,
@@ -137,7 +138,7 @@ export class PgBody<Client extends BodyClient> {
   readonly #query = (...args: QueryArguments): unknown => {
     const [config] = args
     const text = textOf(config, this.#client.connection)
-    const refusal = this.state.closed ?? this.state.refusal(text)
+    const refusal = this.state.closed ?? this.state.refusal(text, valuesOf(args))
     if (refusal !== undefined) return failQuery(args, refusal, this.#client.connection)
     this.state.announce(text)
     if (!isSubmittable(config)) return this.#send(args)

@@ -40,6 +40,11 @@ export function textOf(config: unknown, connection: PreparedTexts | undefined): 
   return typeof known === 'string' ? known : ''
 }
 
+/** The values for its placeholders. */
+export function valuesOf([config, values]: QueryArguments): unknown {
+  return Array.isArray(values) ? values : (config as { readonly values?: unknown } | undefined)?.values
+}
+
 /** The same query, which calls `tell` before its callback. Undefined where it has none. */
 export function calledWhenAnswered(
   [config, values, last]: QueryArguments,

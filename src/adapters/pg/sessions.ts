@@ -175,7 +175,7 @@ function statementsOn(client: PgClient, names: StatementNames | undefined, body:
     run: async (statement) => {
       const sql = sqlOnly(statement)
       if (body.isStopped) throw hasEnded()
-      state.sendsOwn(sql.sql)
+      state.sendsOwn(sql.sql, sql.params)
       // outside of a transaction only: where the name is refused, the statement is sent again without it
       return (await sendStatement(client, sql, state.isOpen ? undefined : names))?.rows ?? []
     },

@@ -65,8 +65,9 @@ export class PostgresJsBody {
   }
 
   #send(query: PostgresJsQuery): void {
-    const text = textOf(query)
-    const refusal = this.state.closed ?? this.state.refusal(text)
+    const values: unknown[] = []
+    const text = textOf(query, values)
+    const refusal = this.state.closed ?? this.state.refusal(text, values)
     if (refusal !== undefined) return query.reject(refusal)
     // it was answered when it was cancelled, before anybody has asked for it
     if (query.cancelled === true) return

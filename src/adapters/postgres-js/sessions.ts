@@ -118,7 +118,7 @@ async function run(
   { state }: PostgresJsBody,
 ): Promise<readonly Row[]> {
   if (state.end !== undefined) throw state.end
-  if (state.isOpen) state.sends(sql)
+  if (state.isOpen) state.sends(sql, params)
   try {
     const rows = rowsOf(await own.ask(sql, params, isPrepared === true && !state.isOpen))
     state.succeeded()

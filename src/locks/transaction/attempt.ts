@@ -5,6 +5,7 @@ import type { Row } from '../../core/statement.ts'
 import { isUnsupported } from '../../core/support.ts'
 import type { LockTimeout } from '../../dialects/transaction.ts'
 import { note } from '../../events/note.ts'
+import { objectionTo } from '../../events/objection.ts'
 import { untilAborted } from '../abort.ts'
 import { examineDeadlock, type Loss } from '../deadlocks/examine.ts'
 import { beginLocked, type Begun } from './begin-locked.ts'
@@ -22,6 +23,7 @@ import { untilIdle } from './part.ts'
 import { openSession } from '../open-session.ts'
 import type { OpenTransaction, Server } from '../port.ts'
 import type { Scope } from './scope.ts'
+import { stopStatements, tellEnding, tellStatements } from './statement-stories.ts'
 import { releaseAtEnd } from './release-at-end.ts'
 import { sessionEnd } from '../session-end.ts'
 import { withSetting } from '../setting.ts'
@@ -59,6 +61,7 @@ async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T>
       event: job.event,
       adapter: job.port.sessions.adapter,
     })
+    tellStatements(open)
     try {
       result = await transact(open, job)
     } catch (error) {
@@ -67,6 +70,7 @@ async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T>
       throw error
     } finally {
       if (open.atEnd.length > 0) await releaseAtEnd(open, ending)
+      stopStatements(open)
       tellEnded(open)
     }
   } catch (error) {
@@ -114,7 +118,7 @@ async function fromBeginToCommit<Tx, T>(
     // what the work did not wait for is stored as a whole, and is not done in the connection's next transaction
     const idle = untilIdleInTime(open, job)
     if (idle !== undefined) await idle
-    const loss = lossOf(open)
+    const loss = lossOf(open) ?? objectionTo(open.event)?.(false)
     if (loss !== undefined) throw loss
   } catch (error) {
     throw await rolledBack(open, open.isAtWork ? failureOfWork(open, readable(error)) : error)
@@ -123,7 +127,7 @@ async function fromBeginToCommit<Tx, T>(
   }
   head ??= await begun.sent
   try {
-    await sendCommit(session, commitLimit(job))
+    await tellEnding(open, 'COMMIT', () => sendCommit(session, commitLimit(job)))
   } catch (error) {
     await settleCommit(error, open, commitDoubt(open, job, head[0]))
   }
@@ -185,14 +189,12 @@ function startWork<Tx, T>(open: OpenTransaction<Tx>, job: Job<Tx, T>): Promise<T
 }
 
 /** Gives what is to be thrown: the work's own error, whatever becomes of the rollback, unless it undoes too little. */
-async function rolledBack<Tx>(
-  { session, doubt, isInDoubt, dialect, signal }: OpenTransaction<Tx>,
-  error: unknown,
-): Promise<unknown> {
+async function rolledBack<Tx>(open: OpenTransaction<Tx>, error: unknown): Promise<unknown> {
+  const { session, doubt, isInDoubt, dialect, signal } = open
   // the abort may have come behind the work's own error: then nothing else has noticed it
   if (signal?.aborted === true) doubt(signal.reason)
   else if (readFailure(error, dialect).transaction === 'unknown') doubt(error)
-  else if (!isInDoubt()) await inGrace(session.rollback()).catch(doubt)
+  else if (!isInDoubt()) await inGrace(tellEnding(open, 'ROLLBACK', () => session.rollback())).catch(doubt)
   const stored = session.stored?.()
   if (stored !== undefined && stored !== error)
     stored.cause ??= error instanceof WorkError ? error.thrown : error

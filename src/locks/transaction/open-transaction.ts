@@ -51,6 +51,7 @@ export function openTransaction<Tx>(
     onStored: undefined,
     event,
     adapter,
+    statements: undefined,
     stories: undefined,
     storiesEnd: undefined,
     atEnd: [],

@@ -1,0 +1,120 @@
+import type { LockMode } from '../core/request.ts'
+import type { CallPlace } from './call-place.ts'
+
+/** That one lock was asked for while another was held. */
+export interface OrderEdge {
+  /** The lock that was held: a class, such as `table stock`, or one lock of it, such as `table stock id=1`. */
+  readonly from: string
+  /** The lock that was asked for then. */
+  readonly to: string
+  readonly fromMode: LockMode
+  readonly toMode: LockMode
+  /** Which other locks were held alone: two that hold the same one cannot meet. */
+  readonly gates: readonly string[]
+  readonly fromPlace?: CallPlace
+  readonly toPlace?: CallPlace
+}
+
+/** Edges of which each begins where the one before it ends, and the first where the last ends. */
+export type OrderCycle = readonly OrderEdge[]
+
+/** How many ways of going from one lock to another are kept. */
+const mostWays = 8
+/** Keys are without number, so the memory for them has an end. */
+const mostEdges = 20_000
+/** A cycle of more locks than these is hardly ever met, and takes long to look for. */
+const longest = 6
+
+/** Which lock was asked for while which was held, in all the transactions that were seen. */
+export class OrderGraph {
+  readonly #edges = new Map<string, Map<string, OrderEdge[]>>()
+  #count = 0
+  #isFull = false
+  readonly #reported = new Set<string>()
+
+  /** Whether edges were left out, because there are too many. */
+  get isFull(): boolean {
+    return this.#isFull
+  }
+
+  /** Gives the cycle that the edge closes, if there is one that was not given before. */
+  add(edge: OrderEdge): OrderCycle | undefined {
+    const ways = this.#waysOf(edge)
+    if (ways === undefined || ways.some((way) => isSame(way, edge))) return undefined
+    if (ways.length >= mostWays) return undefined
+    ways.push(edge)
+    const cycle = isClosed([edge]) ? [edge] : this.#search([edge])
+    return cycle && this.#isNew(cycle) ? cycle : undefined
+  }
+
+  *edges(): Generator<OrderEdge> {
+    for (const targets of this.#edges.values()) for (const ways of targets.values()) yield* ways
+  }
+
+  #waysOf({ from, to }: OrderEdge): OrderEdge[] | undefined {
+    let targets = this.#edges.get(from)
+    const known = targets?.get(to)
+    if (known !== undefined) return known
+    this.#isFull ||= this.#count >= mostEdges
+    if (this.#isFull) return undefined
+    if (targets === undefined) this.#edges.set(from, (targets = new Map()))
+    const ways: OrderEdge[] = []
+    targets.set(to, ways)
+    this.#count += 1
+    return ways
+  }
+
+  #isNew(cycle: OrderCycle): boolean {
+    const name = cycle
+      .map(({ from }) => from)
+      .toSorted()
+      .join('\n')
+    if (this.#reported.has(name)) return false
+    this.#reported.add(name)
+    return true
+  }
+
+  /** The way back from the end of a path to its beginning, by which two transactions can meet at each lock. */
+  #search(path: OrderCycle): OrderCycle | undefined {
+    const last = path.at(-1)
+    if (last === undefined || path.length >= longest) return undefined
+    const passed = new Set(path.map(({ from }) => from))
+    for (const [to, ways] of this.#edges.get(last.to) ?? []) {
+      const closes = to === path[0]?.from
+      if (!closes && passed.has(to)) continue
+      for (const way of ways.filter((next) => canMeet(last, next) && path.every((one) => noGate(one, next)))) {
+        const longer = [...path, way]
+        const cycle = closes ? (isClosed(longer) ? longer : undefined) : this.#search(longer)
+        if (cycle !== undefined) return cycle
+      }
+    }
+    return undefined
+  }
+}
+
+function isClosed(path: OrderCycle): boolean {
+  const [first, last] = [path[0], path.at(-1)]
+  return first !== undefined && last?.to === first.from && canMeet(last, first)
+}
+
+/** Whether the one who asks waits for the one who holds: not when both share. */
+function canMeet({ toMode }: OrderEdge, { fromMode }: OrderEdge): boolean {
+  return toMode !== 'shared' || fromMode !== 'shared'
+}
+
+function noGate(one: OrderEdge, other: OrderEdge): boolean {
+  return !one.gates.some((gate) => other.gates.includes(gate))
+}
+
+function isSame(one: OrderEdge, other: OrderEdge): boolean {
+  return (
+    one.fromMode === other.fromMode &&
+    one.toMode === other.toMode &&
+    one.gates.length === other.gates.length &&
+    noneMissing(one.gates, other.gates)
+  )
+}
+
+function noneMissing(some: readonly string[], others: readonly string[]): boolean {
+  return some.every((one) => others.includes(one))
+}

@@ -1,0 +1,45 @@
+import type { Inspection, InspectOptions, LockSeen, SessionSeen } from '../core/inspection.ts'
+import { isRawKey } from '../core/key.ts'
+import type { LockEvent } from '../events/shapes.ts'
+
+/** What can be asked who waits: the locks of any adapter. */
+export interface Inspecting {
+  readonly inspect: (options?: InspectOptions) => Promise<Inspection>
+}
+
+/** It must be told while the lock is held, and the pool may have no connection for the question. */
+const patienceMs = 1000
+
+/** How many sessions wait for this lock. Undefined where that is not to be had in time. */
+export async function waitersFor(locks: Inspecting, lock: LockEvent): Promise<number | undefined> {
+  const { key } = lock
+  try {
+    const signal = AbortSignal.timeout(patienceMs)
+    const { sessions } = await locks.inspect({ signal, ...(key !== undefined && { keys: [key] }) })
+    return countWaiters(sessions, lock)
+  } catch {
+    return undefined
+  }
+}
+
+/** Where the server does not say who a session is, whoever has a lock on the same table counts as the holder. */
+export function countWaiters(sessions: readonly SessionSeen[], lock: LockEvent): number {
+  const isIt = matcherOf(lock)
+  const holders = new Set(sessions.filter(({ holds }) => holds.some(isIt)).map(({ id }) => id))
+  return sessions.filter(({ waits }) => waits?.blockedBy.some((id) => holders.has(id)) === true).length
+}
+
+function matcherOf({ kind, key, table }: LockEvent): (seen: LockSeen) => boolean {
+  if (kind !== 'rows') {
+    const text = key === undefined || isRawKey(key) ? undefined : [key].flat().map(String).join('.')
+    return (seen) => seen.key !== undefined && seen.key === text
+  }
+  const last = table?.split('.').at(-1)
+  if (last === undefined) return () => false
+  const names = new RegExp(`(?:^|[ ."\`])${escaped(last)}(?=$|[ "\`])`)
+  return ({ kind: seenKind, on }) => (seenKind === 'row' || seenKind === 'table') && names.test(on)
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)
+}

@@ -1,0 +1,156 @@
+import { createServer, type Server as HttpServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+
+import { performance } from '../../src/core/clock.ts'
+import { LockUsageError } from '../../src/core/errors.ts'
+import type { LockEvent } from '../../src/events/shapes.ts'
+import { guardHolds, type GuardOptions } from '../../src/watch/guard.ts'
+import type { HoldReport } from '../../src/watch/hold-report.ts'
+import { waitersFor } from '../../src/watch/waiters.ts'
+import { change, describeLibraries, once, run } from '../deadlocks/stage.ts'
+import { until } from '../engines/use.ts'
+import { caught, gate } from '../entries/stage.ts'
+import { lineHere } from './line-here.ts'
+
+const sleeps: Readonly<Record<string, string>> = {
+  postgres: 'select pg_sleep(0.05)',
+  mysql: 'select sleep(0.05)',
+  mariadb: 'select sleep(0.05)',
+}
+
+/** Reports until the end of the test. */
+function guarded(options: GuardOptions = {}): HoldReport[] {
+  const reports: HoldReport[] = []
+  const { stop } = guardHolds({
+    suspectMs: 'off',
+    brokenMs: 1,
+    onHold: (report) => void reports.push(report),
+    ...options,
+  })
+  onTestFinished(stop)
+  return reports
+}
+
+describeLibraries((stage) => {
+  const key = ['guarded', stage.name] as const
+  let slow: HttpServer
+  beforeAll(() => {
+    slow = createServer((_, response) => void setTimeout(() => response.end('late'), 30)).listen(
+      0,
+      '127.0.0.1',
+    )
+  })
+  afterAll(() => void slow.close())
+
+  /** Gives how long it took. */
+  const fetchSlowly = async (): Promise<number> => {
+    const began = performance.now()
+    const { port } = slow.address() as AddressInfo
+    await (await fetch(`http://127.0.0.1:${port}/`)).text()
+    return performance.now() - began
+  }
+
+  test('a fetch inside of a lock is told with its line, and with the time that was not the database', async () => {
+    const reports = guarded()
+    let [line, fetchedMs] = [0, 0]
+    await stage.way.locks.transaction(async (tx) => {
+      line = lineHere() + 1
+      await stage.way.locks.lock(tx, key)
+      fetchedMs = await fetchSlowly()
+      await stage.way.run(tx, sleeps[stage.name] ?? '')
+    }, once)
+    const report = reports.find(({ isHeld }) => !isHeld)
+    expect(report).toMatchObject({ level: 'broken', lock: { key }, place: { line } })
+    expect(report?.place?.file).toBe('test/watch/guard.test.ts')
+    const { heldMs = 0, databaseMs = 0 } = report ?? {}
+    expect(heldMs - databaseMs).toBeGreaterThanOrEqual(fetchedMs - 1)
+    expect(databaseMs).toBeGreaterThanOrEqual(49)
+    expect(report?.message).toContain(`of it outside the database; taken at test/watch/guard.test.ts:${line}`)
+  })
+
+  test('the same fetch behind the transaction is not told', async () => {
+    const reports = guarded({ brokenMs: 60_000 })
+    await stage.way.locks.withLock(key, async () => {})
+    await fetchSlowly()
+    expect(reports).toEqual([])
+  })
+
+  test('a lock that is still held is told of then, and again at its end', async () => {
+    const reports = guarded()
+    await stage.way.locks.withLock(key, () => until(() => reports.length > 0, 'a report'))
+    expect(reports.map(({ isHeld }) => isHeld)).toEqual([true, false])
+  })
+
+  test('both limits are told of, each once, and off is off', async () => {
+    const reports = guarded({ suspectMs: 1, brokenMs: 2 })
+    await stage.way.locks.withLock(key, () => until(() => reports.length > 1, 'two reports'))
+    expect(reports.map(({ level, isHeld }) => `${level} ${isHeld}`)).toEqual([
+      'suspect true',
+      'broken true',
+      'broken false',
+    ])
+    const none = guarded({ brokenMs: 'off' })
+    await stage.way.locks.withLock(key, () => fetchSlowly())
+    expect(none).toEqual([])
+  })
+
+  test('of several locks the first one is told of, once', async () => {
+    const reports = guarded()
+    await stage.way.locks.transaction(async (tx) => {
+      await stage.way.locks.lock(tx, key)
+      await stage.way.locks.lock(tx, [...key, 2])
+      await until(() => reports.length > 0, 'a report')
+    }, once)
+    expect(reports.map(({ lock }) => lock.key)).toEqual([key, key])
+  })
+
+  test('it can make the transaction reject, which is then rolled back', async () => {
+    await stage.way.locks.transaction((tx) => stage.way.run(tx, change('stock', 0)))
+    const stop = guardHolds({ suspectMs: 'off', brokenMs: 1, onHold: 'throw' })
+    onTestFinished(stop.stop)
+    const error = await caught(
+      stage.way.locks.transaction(async (tx) => {
+        await stage.way.locks.lock(tx, key)
+        await stage.way.run(tx, change('stock', 9))
+        await fetchSlowly()
+      }, once),
+    )
+    expect(error).toBeInstanceOf(LockUsageError)
+    expect(error).toMatchObject({ field: 'guard', isStored: false })
+    expect(String(error)).toContain('is still held after')
+    stop.stop()
+    const session = await stage.engine.open()
+    expect(await run(session, 'select n from stock where id = 1')).toEqual([{ n: 0 }])
+    await session.close()
+  })
+
+  test('it says how many wait for a name', async () => {
+    const reports = guarded()
+    const [granted, free] = [gate(), gate()]
+    const holding = stage.way.locks.withLock(key, async () => {
+      granted.open()
+      await until(() => reports.length > 0, 'a report')
+      await free.opened
+    })
+    await granted.opened
+    const waiting = stage.way.locks.withLock(key, async () => {})
+    await until(() => reports.length > 0, 'a report')
+    await until(async () => (await waitersFor(stage.way.locks, lockOf(reports))) === 1, 'one that waits')
+    free.open()
+    await Promise.all([holding, waiting])
+    expect(await waitersFor(stage.way.locks, lockOf(reports))).toBe(0)
+  })
+})
+
+function lockOf([report]: readonly HoldReport[]): LockEvent {
+  if (report === undefined) throw new Error('nothing was told')
+  return report.lock
+}
+
+test('what is wrong is refused', () => {
+  expect(() => guardHolds({ suspectMs: -1 })).toThrow(LockUsageError)
+  expect(() => guardHolds({ onHold: 'loud' as 'warn' })).toThrow("onHold: is 'warn', 'throw' or a function")
+  expect(() => guardHolds({ locks: {} as never })).toThrow('locks: has no inspect')
+  expect(() => guardHolds({ brokenMS: 1 } as never)).toThrow(LockUsageError)
+})

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+
+import { sqlLockOf } from '../../src/watch/sql-locks.ts'
+
+const exclusive = { mode: 'exclusive', waits: true } as const
+
+test.each([
+  ['update stock set n = n - $1 where id = $2', [3, 7], { table: 'stock', ...exclusive, row: 'id=7' }],
+  ['UPDATE "app"."Stock" SET n = ? WHERE "id" = ?', [3, 'a'], { table: 'app.Stock', ...exclusive, row: 'id=a' }],
+  ['update only stock set n = 1', [], { table: 'stock', ...exclusive, row: undefined }],
+  ['delete from stock where b = 2 and a = 1', [], { table: 'stock', ...exclusive, row: 'a=1 b=2' }],
+  ['delete from stock where id > 1', [], { table: 'stock', ...exclusive, row: undefined }],
+  ['delete from stock where id = 1 or id = 2', [], { table: 'stock', ...exclusive, row: undefined }],
+  ["select * from stock where stock.id = 'it''s' for update", [], { table: 'stock', ...exclusive, row: "id=it's" }],
+  [
+    'select * from `stock` where `id` = ? lock in share mode',
+    [4n],
+    { table: 'stock', mode: 'shared', waits: true, row: 'id=4' },
+  ],
+  [
+    'select * from stock where id = $1::int for no key update nowait',
+    [4],
+    { table: 'stock', mode: 'exclusive', waits: false, row: 'id=4' },
+  ],
+  [
+    'select id from job order by id limit 1 for update skip locked',
+    [],
+    { table: 'job', mode: 'exclusive', waits: false, row: undefined },
+  ],
+  [
+    '/* for update */ select (select max(id) from other) from stock where id = 1 for share -- done',
+    [],
+    { table: 'stock', mode: 'shared', waits: true, row: 'id=1' },
+  ],
+  [
+    'insert into stock (id, n) values ($1, $2) on conflict (id) do update set n = $2',
+    [1, 2],
+    { table: 'stock', ...exclusive, row: undefined },
+  ],
+  ['replace into stock values (1, 2)', [], { table: 'stock', ...exclusive, row: undefined }],
+])('%s', (sql, params, expected) => {
+  expect(sqlLockOf(sql, params)).toEqual(expected)
+})
+
+test.each([
+  'select * from stock where id = 1',
+  "select 'for update' from stock",
+  'select "for update" from stock',
+  'insert into stock values (1, 2)',
+  'insert into stock values (1, 2) on conflict do nothing',
+  'select pg_advisory_xact_lock(1)',
+  'set transaction isolation level serializable',
+  'update',
+  'delete stock',
+  '',
+])('nothing is made up of: %s', (sql) => {
+  expect(sqlLockOf(sql, [])).toBeUndefined()
+})
+
+test('it never throws, whatever it is given', () => {
+  const pieces = ['update', 'select', 'from', 'where', 'for update', '"', "'", '`', '(', ')', '=', '?', '$1', 'a', '.', ' ', '/*', '::']
+  let seed = 7
+  const draw = (most: number): number => (seed = (seed * 48_271) % 2_147_483_647) % most
+  for (let round = 0; round < 2000; round += 1) {
+    const text = Array.from({ length: draw(12) }, () => pieces[draw(pieces.length)]).join(' ')
+    expect(() => sqlLockOf(text, [1])).not.toThrow()
+  }
+})
