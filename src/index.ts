@@ -42,6 +42,7 @@ export type {
   JobEvent,
   LeaseEvent,
   LockEvent,
+  StatementEvent,
   TransactionEvent,
 } from './events/shapes.ts'
 export type { BuiltinDialect, Dialect, Emitter } from './dialects/dialect.ts'

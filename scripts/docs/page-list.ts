@@ -37,6 +37,7 @@ const chapters: readonly { readonly title: string; readonly names: readonly stri
       'poolers',
       'monitoring',
       'observability',
+      'watch',
       'races',
       'testing',
       'verify',

@@ -4,6 +4,7 @@ import { doctor } from './doctor.ts'
 import { explain } from './explain.ts'
 import { inspect } from './inspect.ts'
 import { matrix } from './matrix.ts'
+import { order } from './order.ts'
 import { race } from './race.ts'
 import { schema } from './schema.ts'
 import { verify } from './verify.ts'
@@ -18,4 +19,5 @@ export const commands: readonly Command[] = [
   matrix,
   schema,
   race,
+  order,
 ]

@@ -82,7 +82,9 @@ export class OrderGraph {
     for (const [to, ways] of this.#edges.get(last.to) ?? []) {
       const closes = to === path[0]?.from
       if (!closes && passed.has(to)) continue
-      for (const way of ways.filter((next) => canMeet(last, next) && path.every((one) => noGate(one, next)))) {
+      for (const way of ways.filter(
+        (next) => canMeet(last, next) && path.every((one) => noGate(one, next)),
+      )) {
         const longer = [...path, way]
         const cycle = closes ? (isClosed(longer) ? longer : undefined) : this.#search(longer)
         if (cycle !== undefined) return cycle

@@ -8,6 +8,8 @@ export interface OrderLock {
   readonly kind: string
   /** Which one of them, where that is known: `id=1`. */
   readonly which: string | undefined
+  /** By what that is said: two that are named by different columns may be the same. */
+  readonly by: string | undefined
   readonly mode: LockMode
   readonly place: CallPlace | undefined
 }
@@ -16,6 +18,7 @@ export interface OrderLock {
 export class OrderHolder {
   readonly #outer: OrderHolder | undefined
   readonly #held = new Map<object, OrderLock>()
+  #attempt = 0
 
   constructor(outer: OrderHolder | undefined) {
     this.#outer = outer
@@ -31,6 +34,12 @@ export class OrderHolder {
 
   releaseAll(): void {
     this.#held.clear()
+  }
+
+  /** What an earlier attempt of a transaction had is gone. */
+  enter(attempt: number): void {
+    if (attempt !== this.#attempt) this.releaseAll()
+    this.#attempt = attempt
   }
 
   /** What is held here, the oldest first. */
@@ -53,13 +62,9 @@ function covers(held: OrderLock, asked: OrderLock): boolean {
   return held.which === asked.which || !isComparable(held, asked)
 }
 
-/** Whether both say which one they are, by the same columns. */
-function isComparable({ which: one }: OrderLock, { which: other }: OrderLock): boolean {
-  return one !== undefined && other !== undefined && columnsOf(one) === columnsOf(other)
-}
-
-function columnsOf(which: string): string {
-  return which.replaceAll(/=\S*/g, '')
+/** Whether both say which one they are, in the same way. */
+function isComparable(one: OrderLock, other: OrderLock): boolean {
+  return isOne(one) && isOne(other) && one.by === other.by
 }
 
 function edgeOf(held: OrderLock, asked: OrderLock, all: readonly OrderLock[]): OrderEdge | undefined {

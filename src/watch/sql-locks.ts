@@ -4,8 +4,8 @@ export interface SqlLock {
   readonly mode: 'shared' | 'exclusive'
   /** Whether it waits while another has the lock. */
   readonly waits: boolean
-  /** Which row, where the text names one: `id=7`. */
-  readonly row: string | undefined
+  /** Which row, where the text names one: `id=7`, by the column `id`. */
+  readonly row: { readonly which: string; readonly by: string } | undefined
 }
 
 /** Comments and blanks; then literals, quoted names, placeholders and words; then any other character. */
@@ -126,23 +126,28 @@ const behind = new Set([
 ])
 
 /** The row that `where a = 1 and b = 2` names. Undefined where the conditions are of another shape. */
-function rowIn(tokens: readonly string[], words: readonly string[], params: unknown): string | undefined {
+function rowIn(tokens: readonly string[], words: readonly string[], params: unknown): SqlLock['row'] {
   const where = topLevel(words, 'where')
   if (where < 0) return undefined
   const end = words.findIndex((word, place) => place > where && behind.has(word))
   const last = end < 0 ? words.length : end
-  const found: string[] = []
+  const found: Condition[] = []
   let before = words.slice(0, where + 1).filter((word) => word === '?').length
   for (let place = where + 1; place < last;) {
     const condition = conditionAt(tokens, place, { params, before })
     if (condition === undefined) return undefined
-    found.push(condition.text)
+    found.push(condition)
     before += condition.marks
     place = condition.end
     if (place < last && words[place] !== 'and') return undefined
     place += 1
   }
-  return found.length === 0 ? undefined : found.toSorted().join(' ')
+  if (found.length === 0) return undefined
+  const sorted = found.toSorted((one, other) => (one.column < other.column ? -1 : 1))
+  return {
+    which: sorted.map(({ column, text }) => `${column}=${text}`).join(' '),
+    by: sorted.map(({ column }) => column).join(' '),
+  }
 }
 
 interface Values {
@@ -151,23 +156,24 @@ interface Values {
   readonly before: number
 }
 
+interface Condition {
+  readonly column: string
+  readonly text: string
+  /** Where the next token is. */
+  readonly end: number
+  readonly marks: number
+}
+
 /** `column = value`, with the table's name in front of the column or not, and a cast behind the value. */
-function conditionAt(
-  tokens: readonly string[],
-  at: number,
-  values: Values,
-): { readonly text: string; readonly end: number; readonly marks: number } | undefined {
+function conditionAt(tokens: readonly string[], at: number, values: Values): Condition | undefined {
   let place = at
   while (tokens[place + 1] === '.') place += 2
-  const column = tokens[place]
-  const value = tokens[place + 2]
-  if (column === undefined || !name.test(column) || tokens[place + 1] !== '=' || value === undefined)
-    return undefined
+  const [column, sign, value, cast] = tokens.slice(place, place + 4)
+  if (column === undefined || !name.test(column) || sign !== '=' || value === undefined) return undefined
   const text = valueOf(value, values)
-  const end = tokens[place + 3] === '::' ? place + 5 : place + 3
-  return text === undefined
-    ? undefined
-    : { text: `${unquoted(column)}=${text}`, end, marks: value === '?' ? 1 : 0 }
+  if (text === undefined) return undefined
+  const end = cast === '::' ? place + 5 : place + 3
+  return { column: unquoted(column), text, end, marks: value === '?' ? 1 : 0 }
 }
 
 function valueOf(value: string, { params, before }: Values): string | undefined {

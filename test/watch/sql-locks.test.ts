@@ -5,22 +5,38 @@ import { sqlLockOf } from '../../src/watch/sql-locks.ts'
 const exclusive = { mode: 'exclusive', waits: true } as const
 
 test.each([
-  ['update stock set n = n - $1 where id = $2', [3, 7], { table: 'stock', ...exclusive, row: 'id=7' }],
-  ['UPDATE "app"."Stock" SET n = ? WHERE "id" = ?', [3, 'a'], { table: 'app.Stock', ...exclusive, row: 'id=a' }],
+  [
+    'update stock set n = n - $1 where id = $2',
+    [3, 7],
+    { table: 'stock', ...exclusive, row: { which: 'id=7', by: 'id' } },
+  ],
+  [
+    'UPDATE "app"."Stock" SET n = ? WHERE "id" = ?',
+    [3, 'a'],
+    { table: 'app.Stock', ...exclusive, row: { which: 'id=a', by: 'id' } },
+  ],
   ['update only stock set n = 1', [], { table: 'stock', ...exclusive, row: undefined }],
-  ['delete from stock where b = 2 and a = 1', [], { table: 'stock', ...exclusive, row: 'a=1 b=2' }],
+  [
+    'delete from stock where b = 2 and a = 1',
+    [],
+    { table: 'stock', ...exclusive, row: { which: 'a=1 b=2', by: 'a b' } },
+  ],
   ['delete from stock where id > 1', [], { table: 'stock', ...exclusive, row: undefined }],
   ['delete from stock where id = 1 or id = 2', [], { table: 'stock', ...exclusive, row: undefined }],
-  ["select * from stock where stock.id = 'it''s' for update", [], { table: 'stock', ...exclusive, row: "id=it's" }],
+  [
+    "select * from stock where stock.id = 'it''s' for update",
+    [],
+    { table: 'stock', ...exclusive, row: { which: "id=it's", by: 'id' } },
+  ],
   [
     'select * from `stock` where `id` = ? lock in share mode',
     [4n],
-    { table: 'stock', mode: 'shared', waits: true, row: 'id=4' },
+    { table: 'stock', mode: 'shared', waits: true, row: { which: 'id=4', by: 'id' } },
   ],
   [
     'select * from stock where id = $1::int for no key update nowait',
     [4],
-    { table: 'stock', mode: 'exclusive', waits: false, row: 'id=4' },
+    { table: 'stock', mode: 'exclusive', waits: false, row: { which: 'id=4', by: 'id' } },
   ],
   [
     'select id from job order by id limit 1 for update skip locked',
@@ -30,7 +46,7 @@ test.each([
   [
     '/* for update */ select (select max(id) from other) from stock where id = 1 for share -- done',
     [],
-    { table: 'stock', mode: 'shared', waits: true, row: 'id=1' },
+    { table: 'stock', mode: 'shared', waits: true, row: { which: 'id=1', by: 'id' } },
   ],
   [
     'insert into stock (id, n) values ($1, $2) on conflict (id) do update set n = $2',
@@ -58,7 +74,26 @@ test.each([
 })
 
 test('it never throws, whatever it is given', () => {
-  const pieces = ['update', 'select', 'from', 'where', 'for update', '"', "'", '`', '(', ')', '=', '?', '$1', 'a', '.', ' ', '/*', '::']
+  const pieces = [
+    'update',
+    'select',
+    'from',
+    'where',
+    'for update',
+    '"',
+    "'",
+    '`',
+    '(',
+    ')',
+    '=',
+    '?',
+    '$1',
+    'a',
+    '.',
+    ' ',
+    '/*',
+    '::',
+  ]
   let seed = 7
   const draw = (most: number): number => (seed = (seed * 48_271) % 2_147_483_647) % most
   for (let round = 0; round < 2000; round += 1) {

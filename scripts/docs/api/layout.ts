@@ -10,6 +10,7 @@ export const parts = {
   errors: 'docs/api/errors.md',
   adapters: 'docs/api/adapters.md',
   race: 'docs/api/race.md',
+  watch: 'docs/api/watch.md',
   testing: 'docs/api/testing.md',
   conformance: 'docs/api/conformance.md',
   dialects: 'docs/api/dialects.md',
@@ -69,7 +70,9 @@ async function makeLayout(): Promise<Layout> {
 }
 
 function ownPart(entry: string): Part {
-  const own = (['race', 'testing', 'conformance'] as const).find((part) => entry.endsWith(`/${part}`))
+  const own = (['race', 'watch', 'testing', 'conformance'] as const).find((part) =>
+    entry.endsWith(`/${part}`),
+  )
   return own ?? 'adapters'
 }
 

@@ -1,0 +1,8 @@
+export { guardHolds, type GuardOptions } from '../watch/guard.ts'
+export { watchOrder, type OrderOptions, type OrderReport, type OrderWatch } from '../watch/order.ts'
+export type { CallPlace } from '../watch/call-place.ts'
+export type { HoldReport } from '../watch/hold-report.ts'
+export type { Watch } from '../watch/listen.ts'
+export type { OrderCycle, OrderEdge } from '../watch/order-graph.ts'
+export type { Inspecting } from '../watch/waiters.ts'
+export type * from '../result-types.ts'

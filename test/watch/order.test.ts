@@ -1,0 +1,56 @@
+import { expect, onTestFinished, test } from 'vitest'
+
+import { LockUsageError } from '../../src/core/errors.ts'
+import { watchOrder, type OrderReport } from '../../src/watch/order.ts'
+import { change, describeLibraries, once } from '../deadlocks/stage.ts'
+import { caught } from '../entries/stage.ts'
+import { right, wrong } from './order-programs.ts'
+
+let marks = 0
+
+/** What is reported until the end of the test. */
+function watched(): OrderReport[] {
+  const reports: OrderReport[] = []
+  onTestFinished(watchOrder({ onCycle: (report) => void reports.push(report) }).stop)
+  return reports
+}
+
+describeLibraries((stage) => {
+  test.each(wrong)('is reported: $title', async ({ run }) => {
+    const reports = watched()
+    await run(stage.way, String((marks += 1)))
+    expect(reports).toHaveLength(1)
+    const places = reports[0]?.cycle.flatMap(({ fromPlace, toPlace }) => [fromPlace?.file, toPlace?.file])
+    expect(places).toEqual(places?.map(() => expect.stringMatching(/^test\/(?:watch|deadlocks)\//)))
+  })
+
+  test.each(right)('is not reported: $title', async ({ run }) => {
+    const reports = watched()
+    await run(stage.way, String((marks += 1)))
+    expect(reports).toEqual([])
+  })
+
+  test('it can make the transaction reject, which is then rolled back', async () => {
+    const { stop } = watchOrder({ onCycle: 'throw' })
+    onTestFinished(stop)
+    const { locks, run } = stage.way
+    await locks.transaction(async (tx) => {
+      await run(tx, change('stock', 0))
+      await run(tx, change('orders', 0))
+    }, once)
+    const error = await caught(
+      locks.transaction(async (tx) => {
+        await run(tx, change('orders', 5))
+        await run(tx, change('stock', 5))
+      }, once),
+    )
+    expect(error).toBeInstanceOf(LockUsageError)
+    expect(String(error)).toMatch(
+      /^LockUsageError: order: lock order: table (?:stock|orders) and then table /,
+    )
+    const session = await stage.engine.open()
+    const rows = await session.run({ sql: 'select n from orders where id = 1', params: [] })
+    expect(rows).toEqual([{ n: 0 }])
+    await session.close()
+  })
+})
