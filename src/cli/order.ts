@@ -58,19 +58,19 @@ function jsonOf({ edges, cycles, full }: Joined): string {
 
 function textOf({ edges, cycles, full }: Joined): string {
   const froms = [...new Set(edges.map(({ from }) => from))].toSorted()
-  const tree = froms.flatMap((from) => [
-    from,
-    ...edges
-      .filter((edge) => edge.from === from)
-      .map((edge) => `  → ${edge.to}${whereOf(edge)}`)
-      .toSorted(),
-  ])
+  const tree = froms.flatMap((from) => branchesOf(from, edges))
   return [
     ...(tree.length === 0 ? ['No lock was asked for while another was held.'] : tree),
     '',
     ...(cycles.length === 0 ? ['No opposite orders.'] : cycles.map(cycleText)),
     ...full.map((file) => `Not everything was kept, so there may be more: ${file}`),
   ].join('\n')
+}
+
+function branchesOf(from: string, edges: readonly OrderEdge[]): readonly string[] {
+  const own = edges.filter((edge) => edge.from === from)
+  const branches = own.map((edge) => `  → ${edge.to}${whereOf(edge)}`)
+  return [from, ...new Set(branches.toSorted())]
 }
 
 function mermaidOf({ edges, cycles }: Joined): string {

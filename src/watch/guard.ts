@@ -87,6 +87,8 @@ interface Hold {
   readonly timers: readonly NodeJS.Timeout[]
 }
 
+type Seen = Pick<HoldReport, 'level' | 'isHeld' | 'lock' | 'heldMs'>
+
 class Guard {
   readonly places = new Places()
   readonly time = new DatabaseTime()
@@ -120,7 +122,7 @@ class Guard {
     for (const timer of hold.timers) clearTimeout(timer)
     const { heldMs = 0 } = lock
     const limit = this.#terms.limits.findLast(({ ms }) => heldMs > ms)
-    if (limit !== undefined) void this.#tell(limit.level, false, lock, hold, heldMs)
+    if (limit !== undefined) void this.#tell({ level: limit.level, isHeld: false, lock, heldMs }, hold)
   }
 
   forget(): void {
@@ -130,19 +132,18 @@ class Guard {
 
   #passed(lock: LockEvent, level: Level): void {
     const hold = this.#holds.get(lock)
-    if (hold !== undefined) void this.#tell(level, true, lock, hold, performance.now() - hold.since)
+    if (hold === undefined) return
+    void this.#tell({ level, isHeld: true, lock, heldMs: performance.now() - hold.since }, hold)
   }
 
-  async #tell(level: Level, isHeld: boolean, lock: LockEvent, hold: Hold, heldMs: number): Promise<void> {
+  async #tell(seen: Seen, hold: Hold): Promise<void> {
     const { onHold, locks } = this.#terms
+    const { level, isHeld, lock } = seen
     const { transaction } = lock
     const spentMs = this.time.spentMs(transaction)
     const known = {
-      level,
-      isHeld,
-      lock,
+      ...seen,
       place: this.places.of(lock) ?? this.places.of(transaction),
-      heldMs,
       databaseMs: spentMs === undefined ? undefined : spentMs - hold.spentMs,
       statement: this.time.lastText(transaction),
     }

@@ -1,12 +1,12 @@
-import { channel, type ChannelListener } from 'node:diagnostics_channel'
+import { subscribe, unsubscribe, type ChannelListener } from 'node:diagnostics_channel'
 
 /** Hears of events on these channels. Gives what ends it. */
 export function listenTo(listeners: Readonly<Record<string, (event: never) => void>>): () => void {
   // each channel has events of its own kind
   const entries = Object.entries(listeners as unknown as Readonly<Record<string, ChannelListener>>)
-  for (const [name, listener] of entries) channel(name).subscribe(listener)
+  for (const [name, listener] of entries) subscribe(name, listener)
   return () => {
-    for (const [name, listener] of entries) channel(name).unsubscribe(listener)
+    for (const [name, listener] of entries) unsubscribe(name, listener)
   }
 }
 

@@ -57,7 +57,10 @@ export class OrderGraph {
     if (known !== undefined) return known
     this.#isFull ||= this.#count >= mostEdges
     if (this.#isFull) return undefined
-    if (targets === undefined) this.#edges.set(from, (targets = new Map()))
+    if (targets === undefined) {
+      targets = new Map<string, OrderEdge[]>()
+      this.#edges.set(from, targets)
+    }
     const ways: OrderEdge[] = []
     targets.set(to, ways)
     this.#count += 1

@@ -37,25 +37,25 @@ export function sqlLockOf(sql: string, params: unknown): SqlLock | undefined {
 type Found = Omit<SqlLock, 'row'>
 
 function lockIn(tokens: readonly string[], words: readonly string[]): Found | undefined {
-  switch (words[0]) {
-    case 'update':
-      return writeOf(tokens, words, words[1] === 'only' ? 2 : 1)
-    case 'delete':
-      return writeOf(
-        tokens,
-        words,
-        words.indexOf('from') + (words[words.indexOf('from') + 1] === 'only' ? 2 : 1),
-      )
-    case 'insert':
-      return upserts(words) ? writeOf(tokens, words, words.indexOf('into') + 1) : undefined
-    case 'replace':
-      return writeOf(tokens, words, words[1] === 'into' ? 2 : 1)
-    case 'select':
-      return readOf(tokens, words)
-    default:
-      return undefined
-  }
+  return readers.get(words[0] ?? '')?.(tokens, words)
 }
+
+type Reader = (tokens: readonly string[], words: readonly string[]) => Found | undefined
+
+/** By the word that a statement starts with. */
+const readers: ReadonlyMap<string, Reader> = new Map(
+  Object.entries<Reader>({
+    update: (tokens, words) => writeOf(tokens, words, words[1] === 'only' ? 2 : 1),
+    delete: (tokens, words) => {
+      const from = words.indexOf('from')
+      return writeOf(tokens, words, from < 0 ? -1 : from + (words[from + 1] === 'only' ? 2 : 1))
+    },
+    insert: (tokens, words) =>
+      upserts(words) ? writeOf(tokens, words, words.indexOf('into') + 1) : undefined,
+    replace: (tokens, words) => writeOf(tokens, words, words[1] === 'into' ? 2 : 1),
+    select: (tokens, words) => readOf(tokens, words),
+  }),
+)
 
 function upserts(words: readonly string[]): boolean {
   const text = words.join(' ')

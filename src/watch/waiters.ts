@@ -23,7 +23,7 @@ export async function waitersFor(locks: Inspecting, lock: LockEvent): Promise<nu
 }
 
 /** Where the server does not say who a session is, whoever has a lock on the same table counts as the holder. */
-export function countWaiters(sessions: readonly SessionSeen[], lock: LockEvent): number {
+function countWaiters(sessions: readonly SessionSeen[], lock: LockEvent): number {
   const isIt = matcherOf(lock)
   const holders = new Set(sessions.filter(({ holds }) => holds.some(isIt)).map(({ id }) => id))
   return sessions.filter(({ waits }) => waits?.blockedBy.some((id) => holders.has(id)) === true).length

@@ -12,6 +12,7 @@ import { change, describeLibraries, once, run } from '../deadlocks/stage.ts'
 import { until } from '../engines/use.ts'
 import { caught, gate } from '../entries/stage.ts'
 import { lineHere } from './line-here.ts'
+import { rows } from './order-programs.ts'
 
 const sleeps: Readonly<Record<string, string>> = {
   postgres: 'select pg_sleep(0.05)',
@@ -123,6 +124,20 @@ describeLibraries((stage) => {
     const session = await stage.engine.open()
     expect(await run(session, 'select n from stock where id = 1')).toEqual([{ n: 0 }])
     await session.close()
+  })
+
+  test('it says how many wait for a row', async () => {
+    const reports = guarded()
+    const rival = await stage.rival()
+    let writing: Promise<unknown> | undefined
+    await stage.way.locks.transaction(async (tx) => {
+      await rows('stock')(stage.way, tx, '')
+      await until(() => reports.length > 0, 'a report')
+      writing = run(rival, change('stock', 0))
+      await until(async () => (await waitersFor(stage.way.locks, lockOf(reports))) === 1, 'one that waits')
+    }, once)
+    await writing
+    expect(lockOf(reports)).toMatchObject({ kind: 'rows' })
   })
 
   test('it says how many wait for a name', async () => {

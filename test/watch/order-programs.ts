@@ -21,7 +21,8 @@ const read =
   ({ run }, tx) =>
     run(tx, `select n from ${table} where id = 1 ${words}`)
 
-const rows =
+/** Locks the first row of a table. */
+export const rows =
   (table: string, options?: { readonly mode?: 'shared'; readonly wait?: 'nowait' }): Step =>
   ({ locks }, tx) => {
     const { selectFrom } = tx as { selectFrom?: (from: string) => { selectAll: () => Filtered } }
