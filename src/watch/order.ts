@@ -130,7 +130,8 @@ class Order {
     const holder = this.#holderOf(transaction)
     if (transaction === undefined) this.#holders.set(event, holder)
     const lock = lockOf(event, this.#places.of(event))
-    if (lock !== undefined && waits(event)) this.#learn(holder, lock, transaction)
+    // one that is asked for again was learned from when it was asked for first
+    if (lock !== undefined && waits(event) && !('first' in event)) this.#learn(holder, lock, transaction)
   }
 
   #granted<Event extends LockEvent | LeaseEvent>(event: Event, lockOf: LockOf<Event>): void {

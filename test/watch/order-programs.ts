@@ -147,6 +147,22 @@ export const right: readonly Program[] = [
     run: (way, mark) => Promise.all([inOne(way, [a], mark), inOne(way, [b], mark)]),
   },
   {
+    title: 'a transaction that is opened with its lock and run again',
+    run: async ({ locks, ...way }, mark) => {
+      let attempts = 0
+      await locks.withLock(
+        [`a ${mark}`],
+        async (tx) => {
+          attempts += 1
+          await stock({ locks, ...way }, tx, mark)
+          if (attempts === 1) throw new RetryableTransactionError('serialization', 'again')
+        },
+        { isolation: 'read committed' },
+      )
+      if (attempts !== 2) throw new Error('it was not run again')
+    },
+  },
+  {
     title: 'a transaction that is run again',
     run: async (way, mark) => {
       let attempts = 0
