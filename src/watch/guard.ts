@@ -33,6 +33,8 @@ type Level = HoldReport['level']
  *
  * @example
  * const guard = guardHolds({ brokenMs: 500 })
+ * // here the application runs
+ * guard.stop()
  */
 export function guardHolds(options: GuardOptions = {}): Watch {
   const guard = new Guard(checked(options))

@@ -43,7 +43,9 @@ export interface OrderWatch extends Watch {
  * no deadlock has happened. For development and tests: it reads every statement, and asks for the stack at each.
  *
  * @example
- * watchOrder({ onCycle: 'throw' })
+ * const order = watchOrder({ onCycle: 'throw' })
+ * // here the tests run
+ * order.stop()
  */
 export function watchOrder(options: OrderOptions = {}): OrderWatch {
   onlyKnown(options, ['onCycle', 'file'])

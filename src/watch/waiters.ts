@@ -23,19 +23,22 @@ export async function waitersFor(locks: Inspecting, lock: LockEvent): Promise<nu
 }
 
 /** Where the server does not say who a session is, whoever has a lock on the same table counts as the holder. */
-function countWaiters(sessions: readonly SessionSeen[], lock: LockEvent): number {
+function countWaiters(sessions: readonly SessionSeen[], lock: LockEvent): number | undefined {
   const isIt = matcherOf(lock)
+  if (isIt === undefined) return undefined
   const holders = new Set(sessions.filter(({ holds }) => holds.some(isIt)).map(({ id }) => id))
   return sessions.filter(({ waits }) => waits?.blockedBy.some((id) => holders.has(id)) === true).length
 }
 
-function matcherOf({ kind, key, table }: LockEvent): (seen: LockSeen) => boolean {
+/** Undefined where nobody can tell which lock it is: not every query says its table, and a key of your own has no text. */
+function matcherOf({ kind, key, table }: LockEvent): ((seen: LockSeen) => boolean) | undefined {
   if (kind !== 'rows') {
-    const text = key === undefined || isRawKey(key) ? undefined : [key].flat().map(String).join('.')
-    return (seen) => seen.key !== undefined && seen.key === text
+    if (key === undefined || isRawKey(key)) return undefined
+    const text = [key].flat().map(String).join('.')
+    return (seen) => seen.key === text
   }
   const last = table?.split('.').at(-1)
-  if (last === undefined) return () => false
+  if (last === undefined) return undefined
   const names = new RegExp(`(?:^|[ ."\`])${escaped(last)}(?=$|[ "\`])`)
   return ({ kind: seenKind, on }) => (seenKind === 'row' || seenKind === 'table') && names.test(on)
 }
