@@ -1,51 +1,57 @@
 import { createHash } from 'node:crypto'
+import { relative } from 'node:path'
 import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-import { testFiles, type Share } from './test/processes.ts'
+import { testFiles } from './test/processes.ts'
 
-const inTurn: readonly Share[] = ['long', 'shared', 'alone']
+const { long, alone } = testFiles()
 const orderSeed = process.env.HOLDFAST_ORDER_SEED ?? ''
-
-const turnOf = ({ project }: TestSpecification): number => inTurn.findIndex((name) => name === project.name)
-const drawnFor = ({ moduleId }: TestSpecification): string =>
-  createHash('sha256').update(`${orderSeed} ${moduleId}`).digest('hex')
 
 /**
  * On a new machine nobody knows how long a file takes, and those that take longest are small: alone at the end they wait.
- * Files that share processes come one after another, because a process ends when the next file cannot use it.
+ * Files that share processes come one after another, because a process ends when it is of no use to the next file.
  */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const drawn =
-      orderSeed === '' ? files : files.toSorted((one, other) => (drawnFor(one) < drawnFor(other) ? -1 : 1))
-    return drawn.toSorted((one, other) => turnOf(one) - turnOf(other))
+    const drawn = orderSeed === '' ? files : files.toSorted(byChance)
+    return drawn.toSorted((one, other) => this.#turnOf(one) - this.#turnOf(other))
+  }
+
+  #turnOf({ moduleId, project }: TestSpecification): number {
+    const path = relative(this.ctx.config.root, moduleId).replaceAll('\\', '/')
+    return long.includes(path) ? 0 : project.name === 'alone' ? 1 : 2
   }
 }
 
-const { long, alone } = testFiles()
-
-const files: Readonly<
-  Record<Share, { readonly include: readonly string[]; readonly exclude: readonly string[] }>
-> = {
-  long: { include: long, exclude: [] },
-  // by a pattern, so that a file which is new while they are watched is run too
-  shared: { include: ['test/**/*.test.ts'], exclude: [...long, ...alone] },
-  alone: { include: alone, exclude: [] },
+function byChance(one: TestSpecification, other: TestSpecification): number {
+  return drawnBy(one) < drawnBy(other) ? -1 : 1
 }
 
-function projectOf(name: Share): TestProjectInlineConfiguration {
-  const isShared = name === 'shared'
+function drawnBy({ moduleId }: TestSpecification): string {
+  return createHash('sha256').update(`${orderSeed} ${moduleId}`).digest('hex')
+}
+
+interface Choice {
+  readonly include: readonly string[]
+  readonly exclude?: readonly string[]
+  readonly isolate: boolean
+}
+
+function projectOf(
+  name: 'alone' | 'shared',
+  { include, exclude = [], isolate }: Choice,
+): TestProjectInlineConfiguration {
   return {
     test: {
       name,
-      include: [...files[name].include],
-      exclude: [...configDefaults.exclude, ...files[name].exclude],
-      isolate: !isShared,
+      include: [...include],
+      exclude: [...configDefaults.exclude, ...exclude],
+      isolate,
       // what one file has replaced is there again for the next
-      restoreMocks: isShared,
-      unstubEnvs: isShared,
-      unstubGlobals: isShared,
+      restoreMocks: !isolate,
+      unstubEnvs: !isolate,
+      unstubGlobals: !isolate,
       // only against hanging: a machine may be ten times slower
       testTimeout: 180_000,
       hookTimeout: 300_000,
@@ -58,11 +64,19 @@ function projectOf(name: Share): TestProjectInlineConfiguration {
 
 export default defineConfig({
   test: {
-    // once for all projects: they get what it provides
+    // once for both projects: they get what it provides
     globalSetup: ['test/engines/setup.ts'],
     // most files wait for a server, so that four of them are quicker on two cores
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
-    projects: inTurn.map(projectOf),
+    projects: [
+      projectOf('alone', { include: [...long, ...alone], isolate: true }),
+      // by a pattern: a file that is new while they are watched is run too
+      projectOf('shared', {
+        include: ['test/**/*.test.ts'],
+        exclude: [...long, ...alone],
+        isolate: false,
+      }),
+    ],
   },
 })

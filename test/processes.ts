@@ -1,14 +1,6 @@
 import { readdirSync } from 'node:fs'
 
-/**
- * Which process a test file gets.
- *
- * - `long`: its own. It takes a while and begins first, because alone at the end it would be waited for.
- * - `alone`: its own, see {@link alone}.
- * - `shared`: the one of the file before it. To load every driver and ORM anew costs more than most files.
- */
-export type Share = 'long' | 'shared' | 'alone'
-
+/** Files that take a while. They begin first, in processes of their own: alone at the end they would be waited for. */
 const long =
   /^(?:.*laws[^/]*|(?:bench|conformance|site)\/.*|docs\/docs(?:-servers)?|fuzz\/fuzz|newcomer|versions\/lowest)$/
 
@@ -41,19 +33,25 @@ export const alone: Readonly<Record<string, readonly string[]>> = {
   'collects garbage, and looks at what is left': ['core/scope'],
 }
 
-const ending = '.test.ts'
 const aloneNames = Object.values(alone).flat()
 
-/** All test files, by the process that they get, as in `test/leases/lease.test.ts`. */
-export function testFiles(): Readonly<Record<Share, readonly string[]>> {
-  const entries = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
-  const files = entries.map((entry) => entry.replaceAll('\\', '/')).filter((path) => path.endsWith(ending))
-  const of = (share: Share): string[] =>
-    files.filter((path) => shareOf(path.slice(0, -ending.length)) === share).map((path) => `test/${path}`)
-  return { long: of('long'), shared: of('shared'), alone: of('alone') }
+/** The test files, as in `test/leases/lease.test.ts`. */
+export interface TestFiles {
+  readonly long: readonly string[]
+  readonly alone: readonly string[]
+  /** Each runs in the process of the file before it: to load every driver and ORM anew costs more than most files. */
+  readonly shared: readonly string[]
 }
 
-function shareOf(name: string): Share {
+export function testFiles(): TestFiles {
+  const entries = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
+  const names = entries.flatMap((path) => /^(.+)\.test\.ts$/.exec(path.replaceAll('\\', '/'))?.[1] ?? [])
+  const pathsOf = (share: keyof TestFiles): readonly string[] =>
+    names.filter((name) => shareOf(name) === share).map((name) => `test/${name}.test.ts`)
+  return { long: pathsOf('long'), alone: pathsOf('alone'), shared: pathsOf('shared') }
+}
+
+function shareOf(name: string): keyof TestFiles {
   if (long.test(name)) return 'long'
   const isAlone = aloneNames.some((one) => (one.endsWith('/') ? name.startsWith(one) : name === one))
   return isAlone ? 'alone' : 'shared'
