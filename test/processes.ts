@@ -1,8 +1,23 @@
 import { readdirSync } from 'node:fs'
 
 /** Files that take a while. They begin first, in processes of their own: alone at the end they would be waited for. */
-const long =
-  /^(?:.*laws[^/]*|(?:bench|conformance|site)\/.*|docs\/docs(?:-servers)?|fuzz\/fuzz|newcomer|versions\/lowest)$/
+const long = new RegExp(
+  `^(?:${[
+    '.*laws[^/]*',
+    '(?:bench|conformance|site)/.*',
+    'adapters/sql-text',
+    'claims/drain',
+    'cli/verify',
+    'connect/embedded',
+    'docs/docs(?:-servers)?',
+    'examples/examples',
+    '(?:faults|orms)/races',
+    'fuzz/fuzz',
+    'newcomer',
+    'race/seed',
+    'versions/lowest',
+  ].join('|')})$`,
+)
 
 /** Files and folders whose deeds would reach other files in the same process, or which those of others would reach. */
 export const alone: Readonly<Record<string, readonly string[]>> = {
