@@ -21,7 +21,7 @@ const long = new RegExp(
 
 /** Files and folders whose deeds would reach other files in the same process, or which those of others would reach. */
 export const alone: Readonly<Record<string, readonly string[]>> = {
-  // A package that is loaded meanwhile makes Node hand the stopped timers to every module, and there they stay.
+  // A timer that was started meanwhile never fires, whoever waits for it later.
   'stops the clock': [
     'claims/heartbeat',
     'leases/lease',
