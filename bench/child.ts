@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
+
+import { programOf } from '../test/engines/program.ts'
 
 /** A program in a process of its own, which answers each line with a line. */
 export interface Child {
@@ -12,13 +13,18 @@ export interface Child {
   readonly kill: () => Promise<void>
 }
 
-const loader = new URL('typescript.mjs', import.meta.url).href
-
-/** Starts a program of this folder. `under`: what runs Node in the place of the system, and Node's own options. */
-export function startChild(program: string, args: readonly string[], under: readonly string[] = []): Child {
-  const path = fileURLToPath(new URL(program, import.meta.url))
+/**
+ * Starts a program of this folder, bundled as the library is when it is published: to load it module by module takes
+ * longer than a quick round. `under`: what runs Node in the place of the system, and Node's own options.
+ */
+export async function startChild(
+  program: string,
+  args: readonly string[],
+  under: readonly string[] = [],
+): Promise<Child> {
+  const path = await programOf(new URL(program, import.meta.url))
   const [command = process.execPath, ...words] = [...under, ...(under.length === 0 ? [process.execPath] : [])]
-  const child = spawn(command, [...words, '--expose-gc', '--import', loader, path, ...args], {
+  const child = spawn(command, [...words, '--expose-gc', path, ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const lines = createInterface({ input: child.stdout })

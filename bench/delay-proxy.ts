@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+
+import { programOf } from '../test/engines/program.ts'
 
 /** A loopback address behind which a server is as far away as in another building. */
 export interface DelayProxy {
@@ -11,8 +12,8 @@ export interface DelayProxy {
 /** In a process of its own: what is measured has this one for itself. */
 export async function startDelayProxy(target: string, delayMs: number): Promise<DelayProxy> {
   const url = new URL(target)
-  const program = fileURLToPath(new URL('delay-proxy-child.ts', import.meta.url))
-  const child = fork(program, [url.hostname, url.port, String(delayMs)], { execArgv: ['--import', 'tsx'] })
+  const program = await programOf(new URL('delay-proxy-child.ts', import.meta.url))
+  const child = fork(program, [url.hostname, url.port, String(delayMs)], { execArgv: [] })
   const failed = once(child, 'exit').then(([code]) => {
     throw new Error(`the proxy did not start (${code})`)
   })

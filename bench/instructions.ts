@@ -26,7 +26,7 @@ export async function countInstructions(
   )
   if (!hasValgrind) return undefined
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-instructions-'))
-  const child = startChild(program, args, [
+  const child = await startChild(program, args, [
     'valgrind',
     '--quiet',
     '--tool=callgrind',

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
+import { createRequire } from 'node:module'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
 import { messageOf, runCommand } from '../test/engines/run-command.ts'
 
@@ -17,8 +18,9 @@ const folder = new URL('./', import.meta.url)
 /** A peer's module, described by what is used of it. Absent when it is not installed. */
 export async function loadPeer<Module>(name: string): Promise<Module | undefined> {
   if (!existsSync(new URL(`node_modules/${name}/`, folder))) return undefined
-  // through a variable: the compiler is not to look for what may not be there
-  return (await import(/* @vite-ignore */ name)) as Module
+  // by its place: a bundled program lies in another folder, and the compiler is not to look for what may not be there
+  const place = createRequire(folder).resolve(name)
+  return (await import(/* @vite-ignore */ pathToFileURL(place).href)) as Module
 }
 
 /** The installed version of a peer, for the results. */

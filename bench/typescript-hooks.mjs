@@ -3,8 +3,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 
 /*
- * A bench starts dozens of processes, and each would translate the same hundreds of files. What one has translated is
- * kept for the next, by its text, this program's and esbuild's.
+ * What one run has translated, hundreds of files, is kept for the next, by its text, this program's and esbuild's.
  */
 const kept = new URL('../node_modules/.cache/holdfast-bench/typescript/', import.meta.url)
 const translators = await Promise.all(

@@ -15,7 +15,8 @@ export async function withWays<T>(
   ways: readonly Way[],
   work: (ask: AskWay) => Promise<T>,
 ): Promise<T> {
-  const children = new Map(ways.map(({ name, args }) => [name, startChild(program, args)]))
+  const started = ways.map(async ({ name, args }) => [name, await startChild(program, args)] as const)
+  const children = new Map(await Promise.all(started))
   try {
     return await work(async (name, line) => Number(await children.get(name)?.ask(line)))
   } finally {

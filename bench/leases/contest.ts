@@ -30,8 +30,9 @@ export interface ContestResult {
 export async function contest(terms: ContestTerms): Promise<ContestResult> {
   const proxy = await startProxy(terms.url, postgresProtocol)
   const { way, name, perProcess } = terms
-  const crew = Array.from({ length: terms.processes }, () =>
-    startChild('leases/contender.ts', [proxy.url, way, name, String(perProcess), String(terms.warmUp)]),
+  const args = [proxy.url, way, name, String(perProcess), String(terms.warmUp)]
+  const crew = await Promise.all(
+    Array.from({ length: terms.processes }, () => startChild('leases/contender.ts', args)),
   )
   const grants = async (): Promise<readonly number[]> =>
     (await Promise.all(crew.map(async (one) => JSON.parse(await one.ask('?')) as number[]))).flat()

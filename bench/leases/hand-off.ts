@@ -18,7 +18,7 @@ type Closing = Contestant & { readonly close: () => Promise<void> }
 export async function afterRelease(contestant: string, stage: Stage): Promise<Closing> {
   const { url, way, name, warmUp: cycles } = stage
   const own = ways[way](url)
-  const other = startChild('leases/peer.ts', [url, way, name, '30000', String(cycles)])
+  const other = await startChild('leases/peer.ts', [url, way, name, '30000', String(cycles)])
   const handOver = async (afterMs: number): Promise<number> => {
     const release = await own.take(name)
     const taking = other.ask('take')
@@ -51,7 +51,7 @@ export async function afterDeath(contestant: string, { url, way, name }: Stage):
   return {
     name: contestant,
     round: async () => {
-      const holder = startChild('leases/peer.ts', [url, way, name, String(ttlMs)])
+      const holder = await startChild('leases/peer.ts', [url, way, name, String(ttlMs)])
       await holder.ask('take')
       const before = process.hrtime.bigint()
       const taking = own.take(name, ttlMs)

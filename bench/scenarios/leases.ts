@@ -192,7 +192,7 @@ async function keeping({ isQuick, say }: Bench, url: string): Promise<readonly S
     name,
     round: async () => {
       const proxy = await startProxy(url, postgresProtocol)
-      const keeper = startChild('leases/keeper.ts', [
+      const keeper = await startChild('leases/keeper.ts', [
         proxy.url,
         name.toLowerCase(),
         String(count),

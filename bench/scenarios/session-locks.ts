@@ -61,7 +61,7 @@ function keeperOf(name: string, { way, count, url }: KeeperTerms) {
     serverBytes: [] as number[],
   }
   const round = async (): Promise<number> => {
-    const child = startChild('session-locks/keeper.ts', [url, way, String(count)])
+    const child = await startChild('session-locks/keeper.ts', [url, way, String(count)])
     const taken = JSON.parse(await child.ask('take')) as { tookMs: number; bytes: number }
     const { connections: used, bytes, locks } = await readBackends(url)
     if (locks !== count) throw new Error(`${name}: the server knows of ${locks} locks`)

@@ -32,9 +32,26 @@ export async function publishedFolder(): Promise<URL> {
   return built
 }
 
+const names = ['pg', 'kysely', 'mysql2', 'drizzle', 'knex', 'prisma'] as const
+
 /** From the folder that {@link publishedFolder} gave, or, for those who only want to see it work, as it stands. */
-export function libraryIn(folder: string): Promise<Library> {
-  return folder === '' ? load(new URL('../../src/', import.meta.url), 'ts') : load(new URL(folder), 'js')
+export async function libraryIn(folder: string): Promise<Library> {
+  if (folder === '') return asItStands()
+  const entry = (name: string): Promise<unknown> =>
+    import(/* @vite-ignore */ new URL(`entries/${name}.js`, folder).href)
+  const entries = await Promise.all(names.map(async (name) => [name, await entry(name)] as const))
+  return Object.fromEntries(entries) as unknown as Library
+}
+
+async function asItStands(): Promise<Library> {
+  return {
+    pg: await import('../../src/entries/pg.ts'),
+    kysely: await import('../../src/entries/kysely.ts'),
+    mysql2: await import('../../src/entries/mysql2.ts'),
+    drizzle: await import('../../src/entries/drizzle.ts'),
+    knex: await import('../../src/entries/knex.ts'),
+    prisma: await import('../../src/entries/prisma.ts'),
+  }
 }
 
 async function build(): Promise<void> {
@@ -43,12 +60,4 @@ async function build(): Promise<void> {
   const tsc = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url))
   const words = [tsc, '-p', `${root}tsconfig.build.json`, '--outDir', fileURLToPath(built)]
   await runCommand(process.execPath, words, { timeoutMs: 120_000 })
-}
-
-async function load(folder: URL, extension: 'js' | 'ts'): Promise<Library> {
-  const entry = (name: string): Promise<unknown> =>
-    import(/* @vite-ignore */ new URL(`entries/${name}.${extension}`, folder).href)
-  const names = ['pg', 'kysely', 'mysql2', 'drizzle', 'knex', 'prisma'] as const
-  const entries = await Promise.all(names.map(async (name) => [name, await entry(name)] as const))
-  return Object.fromEntries(entries) as unknown as Library
 }
