@@ -66,8 +66,8 @@ export default defineConfig({
   test: {
     // once for both projects: they get what it provides
     globalSetup: ['test/engines/setup.ts'],
-    // files wait for servers and for time to pass more than they work: four of them left two cores idle for a third of it
-    maxWorkers: 8,
+    // files wait for servers more than they work: four of them left two cores idle for a third of the time
+    maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
     projects: [
       projectOf('alone', { include: [...long, ...alone], isolate: true }),

@@ -152,7 +152,7 @@ describe('engines without a server', () => {
     })
 
     test.runIf(isRoot)('all run for somebody who is not root', async ({ skip }) => {
-      const words = ['unshare', '-U', '--map-user=1000', '--map-group=1000']
+      const words = ['unshare', '-U', '--map-user=1', '--map-group=1']
       await run('unshare', [...words.slice(1), 'true']).catch(() => skip('no name spaces for users here'))
       await installAll()
       await installPostgres('missing')
