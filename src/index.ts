@@ -42,6 +42,7 @@ export type {
   JobEvent,
   LeaseEvent,
   LockEvent,
+  RetryEvent,
   StatementEvent,
   TransactionEvent,
 } from './events/shapes.ts'

@@ -7,6 +7,8 @@ import { channel, tracingChannel, type Channel, type TracingChannel } from 'node
 
 export const transactionChannel: TracingChannel = tracingChannel('holdfast:transaction')
 export const statementChannel: TracingChannel = tracingChannel('holdfast:statement')
+/** A transaction is about to be run again. */
+export const retryChannel: Channel = channel('holdfast:transaction:retry')
 export const lockChannel: TracingChannel = tracingChannel('holdfast:lock')
 /** A lock that was granted has ended. */
 export const lockEndedChannel: Channel = channel('holdfast:lock:ended')

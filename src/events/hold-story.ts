@@ -39,6 +39,11 @@ export class HoldStory<Event extends HoldEvent> {
     asking.end.publish(this.#event)
   }
 
+  /** Says more, before the answer has come. */
+  note(more: Partial<Event>): void {
+    note(this.#event, more)
+  }
+
   /** It is asked for anew. Does nothing while the first question is open. */
   again(anew: (event: Event) => Event): void {
     if (this.#outcome === undefined) return

@@ -32,8 +32,8 @@ export function lockStory(asked: LockAsked): LockStory {
 /** Its transaction is run again: what was granted before has ended. */
 export function askAgain(story: LockStory): void {
   story.again((last) => {
-    const { adapter, dialect, kind, key, table, mode, wait, first = last } = last
-    return { ...eventOf({ adapter, dialect, kind, key, table, mode, wait }), first }
+    const { first = last } = last
+    return { ...eventOf(last), first }
   })
 }
 

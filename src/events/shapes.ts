@@ -42,6 +42,13 @@ export interface StatementEvent extends EventPlace, EventFailure {
   readonly tookMs?: number
 }
 
+/** A transaction that has lost an attempt, and is run again after a pause. */
+export interface RetryEvent extends EventFailure {
+  readonly transaction: TransactionEvent
+  /** How long the pause is. */
+  readonly pauseMs: number
+}
+
 /** What is asked for, granted, and held until it ends. */
 export interface HoldEvent extends EventPlace, EventFailure {
   /** How long the answer took, by the monotonic clock. There once it has come. */
@@ -64,7 +71,7 @@ export interface LockEvent extends HoldEvent {
   readonly table?: string
   readonly mode: LockMode
   readonly wait: Wait
-  /** The transaction that holds it. Undefined for a session lock, and before the transaction has begun. */
+  /** The transaction that holds it. Undefined for a session lock, and before the transaction is there. */
   readonly transaction: TransactionEvent | undefined
   /** Where `withLock` is run again, and asks for it again: how it was asked for first. */
   readonly first?: LockEvent

@@ -1,5 +1,7 @@
 import type { TracingChannel } from 'node:diagnostics_channel'
 
+import { runAround } from './around.ts'
+
 /**
  * Tells of what `run` does, from here to its end. Not by `tracePromise`, which writes into the event: where a subscriber
  * has frozen that, a call that has succeeded would reject.
@@ -14,7 +16,7 @@ export function trace<Event extends object, T>(
     asyncEnd.publish(event)
   }
   return start.runStores(event, () => {
-    const running = run()
+    const running = runAround(event, run)
     end.publish(event)
     return running.then(
       (result) => {

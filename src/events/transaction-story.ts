@@ -1,16 +1,26 @@
 import { CommitOutcomeUnknownError, LockUsageError } from '../core/errors.ts'
 import type { ErrorSource } from '../core/classify.ts'
-import { statementChannel, transactionChannel } from './channels.ts'
+import { retryChannel, statementChannel, transactionChannel } from './channels.ts'
 import { noteFailure } from './failure.ts'
 import { areLocksHeard } from './lock-story.ts'
 import { note } from './note.ts'
 import { objectionTo } from './objection.ts'
-import type { TransactionEvent } from './shapes.ts'
+import type { RetryEvent, TransactionEvent } from './shapes.ts'
 import { trace } from './trace.ts'
 
 /** Somebody listens to transactions, or to locks and statements, which name the transaction that they are of. */
 export function areTransactionsHeard(): boolean {
-  return transactionChannel.hasSubscribers || areLocksHeard() || statementChannel.hasSubscribers
+  return (
+    transactionChannel.hasSubscribers ||
+    retryChannel.hasSubscribers ||
+    statementChannel.hasSubscribers ||
+    areLocksHeard()
+  )
+}
+
+/** Tells that it is run again. */
+export function tellRetry(retry: RetryEvent): void {
+  if (retryChannel.hasSubscribers) retryChannel.publish(retry)
 }
 
 /** Tells of a transaction from here to its end, however often it is run again. */

@@ -82,6 +82,9 @@ describePatterns(
       expect(toldOn(told, 'lock:error')).toMatchObject([refused])
       expect(toldOn(told, 'lock:asyncEnd')).toMatchObject([refused])
       expect(toldOn(told, 'lock:ended')).toEqual([])
+      // it names the transaction that it was refused to, also on databases where BEGIN is the lock
+      const [lost] = toldOn(told, 'lock:error') as unknown as readonly LockEvent[]
+      expect(lost?.transaction).toMatchObject({ keys: [key], outcome: 'rolled back' })
       await release()
     })
 
@@ -126,6 +129,9 @@ describePatterns(
         })
         expect(toldOn(told, 'lock:start')).toMatchObject([{ key }, { key, first: { key } }])
         expect(toldOn(told, 'lock:ended')).toHaveLength(2)
+        const retries = toldOn(told, 'transaction:retry')
+        expect(retries).toMatchObject([{ errorKind: 'serialization', transaction: { keys: [key] } }])
+        expect(retries[0]?.pauseMs).toBeGreaterThanOrEqual(0)
         expect(toldOn(told, 'transaction:asyncEnd')).toMatchObject([{ attempts: 2, outcome: 'committed' }])
       },
     )

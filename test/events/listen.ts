@@ -13,6 +13,7 @@ const channels = [
   ...['transaction', 'lock', 'lease', 'job'].flatMap((name) =>
     parts.map((part) => `tracing:holdfast:${name}:${part}`),
   ),
+  'holdfast:transaction:retry',
   'holdfast:lock:ended',
   'holdfast:lease:ended',
   'holdfast:job:claimed',

@@ -6,7 +6,7 @@ import { CommitOutcomeUnknownError, LockUsageError, RetryableTransactionError } 
 import type { Sessions } from '../../core/session.ts'
 import type { Dialect } from '../../dialects/dialect.ts'
 import type { TransactionEvent } from '../../events/shapes.ts'
-import { areTransactionsHeard, tellTransaction } from '../../events/transaction-story.ts'
+import { areTransactionsHeard, tellRetry, tellTransaction } from '../../events/transaction-story.ts'
 import { attempt } from './attempt.ts'
 import { RolledBackError } from './commit.ts'
 import { LockContention } from '../contention.ts'
@@ -55,6 +55,7 @@ export function runTransaction<Tx, T>(
 export function runOutermost<Tx, T>(call: Job<Tx, T>): Promise<T> {
   if (!areTransactionsHeard()) return runUntilStored(call)
   const event = eventOf(call)
+  for (const story of call.opening?.stories ?? []) story.note({ transaction: event })
   return tellTransaction(event, call.candidates, () => runUntilStored({ ...call, event }))
 }
 
@@ -91,7 +92,7 @@ function coded(error: unknown, { retryableCode }: Pick<Sessions, 'retryableCode'
 
 async function runAgain<Tx, T>(job: Job<Tx, T>, reason: unknown, deadline: Deadline): Promise<T> {
   const { options, candidates } = job
-  const state: Progress = { attempt: 1, deadline, contention: undefined, waits: 0 }
+  const state: Progress = { attempt: 1, deadline, contention: undefined, waits: 0, event: job.event }
   let error = reason
   for (;;) {
     // an abort does not change that nobody knows what is stored
@@ -128,6 +129,7 @@ interface Progress {
   /** Since when, and until when, the same lock has been waited for by repeating the transaction. */
   contention: Deadline | undefined
   waits: number
+  readonly event: TransactionEvent | undefined
 }
 
 /** As a promise, of which whoever calls makes use: an async function around another one costs a round of its own. */
@@ -159,7 +161,9 @@ async function beforeRetry(failure: Failure, state: Progress, options: Transacti
       ? pauseForLock(failure.error, state, options)
       : pauseAfterLoss(failure, state, options)
   if (pauseMs >= state.deadline.remainingMs()) throw failure.error
-  await options.onRetry?.({ attempt: state.attempt, kind: failure.kind, error: failure.error, pauseMs })
+  const { kind, error } = failure
+  await options.onRetry?.({ attempt: state.attempt, kind, error, pauseMs })
+  if (state.event !== undefined) tellRetry({ transaction: state.event, error, errorKind: kind, pauseMs })
   if (!(failure.error instanceof LockContention)) state.attempt += 1
   await pause(pauseMs, state.contention, options.signal)
 }
