@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import type { LockKey } from '../../src/core/key.ts'
+import type { TransactionOptions } from '../../src/locks/transaction/options.ts'
 import { meetingOf } from '../stories/meeting.ts'
 import { caught, describePatterns } from '../patterns/stage.ts'
 import { record } from './recorder.ts'
@@ -14,23 +14,26 @@ const kill: Readonly<Record<string, string>> = {
 
 describePatterns(
   (stage) => {
+    /** Two transactions lock two rows, each in another order: the first time, one of them loses. */
+    const collide = (options: TransactionOptions): Promise<unknown> => {
+      const meeting = meetingOf(2)
+      const take = (index: number, ...ids: readonly number[]): Promise<void> => {
+        const node = stage.node(index)
+        let runs = 0
+        return node.meeting.shared.transaction(async (tx) => {
+          runs += 1
+          for (const id of ids) {
+            await node.rows(tx, { table: 'account', key: { id } })
+            if (runs === 1 && id === ids[0]) await meeting.meet()
+          }
+        }, options)
+      }
+      return Promise.allSettled([take(0, 1, 2), take(1, 2, 1)])
+    }
+
     test('a deadlock is counted once, and the transaction that lost says that it ran again', async () => {
       const { spansOf, points, total } = record()
-      const meeting = meetingOf(2)
-      const take = (node: number, outer: LockKey, inner: LockKey): Promise<void> => {
-        const { shared } = stage.node(node).meeting
-        let runs = 0
-        return shared.withLock(outer, async (tx) => {
-          runs += 1
-          if (runs === 1) await meeting.meet()
-          await shared.lock(tx, inner)
-        })
-      }
-      const [left, right] = [
-        ['left', stage.name],
-        ['right', stage.name],
-      ]
-      await Promise.all([take(0, left, right), take(1, right, left)])
+      await collide({})
       const [first, second] = spansOf('transaction').toSorted((a, b) => b.events.length - a.events.length)
       expect(second?.events).toEqual([])
       expect(first?.attributes).toMatchObject({
@@ -54,20 +57,7 @@ describePatterns(
 
     test('a deadlock that ends the call is counted once too', async () => {
       const { spansOf, total } = record()
-      const meeting = meetingOf(2)
-      const take = (node: number, outer: LockKey, inner: LockKey): Promise<void> => {
-        const { shared } = stage.node(node).meeting
-        const work = async (tx: unknown): Promise<void> => {
-          await meeting.meet()
-          await shared.lock(tx, inner)
-        }
-        return shared.withLock(outer, work, { attempts: 1 })
-      }
-      const [left, right] = [
-        ['left', stage.name],
-        ['right', stage.name],
-      ]
-      await Promise.allSettled([take(0, left, right), take(1, right, left)])
+      await collide({ attempts: 1 })
       const lost = spansOf('transaction').filter(({ attributes }) => attributes['error.type'] === 'deadlock')
       expect(lost).toHaveLength(1)
       expect(await total('holdfast.deadlocks')).toBe(1)
