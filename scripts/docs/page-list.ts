@@ -58,6 +58,7 @@ const chapters: readonly { readonly title: string; readonly names: readonly stri
       'api/errors',
       'api/race',
       'api/testing',
+      'api/opentelemetry',
       'api/conformance',
       'api/dialects',
     ],

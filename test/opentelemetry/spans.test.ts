@@ -224,6 +224,7 @@ describePatterns(
       expect(spansOf('hold lease')[0]?.attributes).toMatchObject({ 'error.type': 'lock-lost' })
       expect(spansOf('hold lease')[0]?.status.code).toBe(SpanStatusCode.ERROR)
       expect(await total('holdfast.lease.lost')).toBe(1)
+      expect(await total('holdfast.lease.hold.duration')).toBe(1)
       expect(await total('holdfast.lease.held')).toBe(0)
       await caught(lease.release())
     })

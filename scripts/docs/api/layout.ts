@@ -12,6 +12,7 @@ export const parts = {
   race: 'docs/api/race.md',
   watch: 'docs/api/watch.md',
   testing: 'docs/api/testing.md',
+  opentelemetry: 'docs/api/opentelemetry.md',
   conformance: 'docs/api/conformance.md',
   dialects: 'docs/api/dialects.md',
 } as const
@@ -70,7 +71,7 @@ async function makeLayout(): Promise<Layout> {
 }
 
 function ownPart(entry: string): Part {
-  const own = (['race', 'watch', 'testing', 'conformance'] as const).find((part) =>
+  const own = (['race', 'watch', 'testing', 'opentelemetry', 'conformance'] as const).find((part) =>
     entry.endsWith(`/${part}`),
   )
   return own ?? 'adapters'
