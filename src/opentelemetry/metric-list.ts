@@ -1,5 +1,25 @@
 import type { OtelMetricOptions } from './api.ts'
 
+/** What a metric is called in here. */
+export type MetricId =
+  | 'transactionDuration'
+  | 'transactionAttempts'
+  | 'transactionRetries'
+  | 'deadlocks'
+  | 'lockWait'
+  | 'lockHold'
+  | 'lockHeld'
+  | 'lockTimeouts'
+  | 'lockLost'
+  | 'leaseWait'
+  | 'leaseHold'
+  | 'leaseHeld'
+  | 'leaseTimeouts'
+  | 'leaseLost'
+  | 'queueClaims'
+  | 'queueJobs'
+  | 'jobDuration'
+
 /** A metric as OpenTelemetry is told of it. */
 interface Metric {
   readonly name: string
@@ -26,7 +46,7 @@ function held(name: string, unit: string, description: string): Metric {
 }
 
 /** Every metric that is recorded. */
-export const metricList = {
+export const metricList: Readonly<Record<MetricId, Metric>> = {
   transactionDuration: seconds(
     'holdfast.transaction.duration',
     'How long transactions take, from the call to its end, with all attempts.',
@@ -68,7 +88,4 @@ export const metricList = {
   queueClaims: count('holdfast.queue.claims', 'claim', 'Claims of jobs, also those that brought none.'),
   queueJobs: count('holdfast.queue.claimed', 'job', 'Jobs that were claimed.'),
   jobDuration: seconds('holdfast.job.duration', 'How long a worker has a job in hand.', leases),
-} as const satisfies Readonly<Record<string, Metric>>
-
-/** What a metric is called in here. */
-export type MetricId = keyof typeof metricList
+}

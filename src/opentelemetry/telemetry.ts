@@ -75,7 +75,7 @@ export class Telemetry {
   start(
     name: string,
     options: OtelSpanOptions,
-    parent = this.active(),
+    parent: OtelContext | undefined = this.active(),
   ): { readonly span: OtelSpan; readonly context: OtelContext } | undefined {
     return this.safely(() => {
       const context = parent ?? this.#api.context.active()

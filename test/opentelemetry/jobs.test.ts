@@ -13,7 +13,7 @@ describeQueues((stage) => {
     await stage.shop.claims.work(
       jobs,
       async ({ id }) => {
-        await tracer.startActiveSpan(`handle ${id}`, async (own) => own.end())
+        await tracer.startActiveSpan(`handle ${Number(id)}`, async (own) => own.end())
         if (Number(id) === 1) return
         stop.abort()
         throw new Error('no mail server')

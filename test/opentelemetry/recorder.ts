@@ -75,10 +75,7 @@ export function record(options: InstrumentOptions = {}): Recorder {
 }
 
 /** The span that another one is inside of, among those that have ended. */
-export function parentOf(
-  span: ReadableSpan | undefined,
-  among: readonly ReadableSpan[],
-): ReadableSpan | undefined {
+function parentOf(span: ReadableSpan | undefined, among: readonly ReadableSpan[]): ReadableSpan | undefined {
   const id = span?.parentSpanContext?.spanId
   return among.find((one) => one.spanContext().spanId === id)
 }
