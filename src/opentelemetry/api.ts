@@ -25,8 +25,11 @@ export interface OtelSpan {
 
 /** What a span is started with. */
 export interface OtelSpanOptions {
+  /** As `SpanKind` numbers them. */
   kind?: number
+  /** What is known at its start. */
   attributes?: OtelAttributes
+  /** In milliseconds since 1970, where it has begun before. */
   startTime?: number
 }
 
@@ -52,7 +55,9 @@ export interface OtelHistogram {
 
 /** What a metric is made with. */
 export interface OtelMetricOptions {
+  /** What it measures, in a sentence. */
   description: string
+  /** As UCUM writes it: `s`, or `{lock}` for what is counted. */
   unit: string
   /** Where the bounds of a histogram's buckets are, unless a view says otherwise. */
   advice?: { explicitBucketBoundaries: number[] }

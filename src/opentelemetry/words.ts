@@ -18,8 +18,9 @@ type Maybe = Readonly<Record<string, OtelAttributes[string] | undefined>>
 
 /** Without what is undefined. */
 export function known(attributes: Maybe): OtelAttributes {
-  const entries = Object.entries(attributes).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(entries) as OtelAttributes
+  const found: OtelAttributes = {}
+  for (const [name, value] of Object.entries(attributes)) if (value !== undefined) found[name] = value
+  return found
 }
 
 export function placeWords({ systems }: Wording, { adapter, dialect }: EventPlace): Maybe {
