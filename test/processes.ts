@@ -42,8 +42,10 @@ export const alone: Readonly<Record<string, readonly string[]>> = {
     'deadlocks/autopsy',
     'events/',
     'nodes/nodes',
+    'opentelemetry/',
     'orms/lost',
     'session-locks/loss',
+    'watch/',
   ],
   'collects garbage, and looks at what is left': ['core/scope'],
 }
