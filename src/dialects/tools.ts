@@ -6,6 +6,7 @@ import type { Target } from '../core/request.ts'
 import type { Row, SqlStatement, Statement } from '../core/statement.ts'
 import type { Version } from '../core/version.ts'
 import type { QueueTable } from './claim.ts'
+import type { QueueLook } from './queue-look.ts'
 
 /**
  * What a dialect knows for looking at servers and for proving what they do. Loaded only when it is asked for: those
@@ -16,6 +17,8 @@ export interface DialectTools {
   readonly examination: Examination
   readonly fixture: Fixture
   readonly claimIndex: ClaimIndex
+  /** Absent where nobody has said how a queue is watched. */
+  readonly queueLook?: QueueLook
   /** Absent where nobody waits in the server, so that no circle can close there. */
   readonly deadlocks?: DeadlockReader
 }
@@ -30,6 +33,8 @@ export interface DeadlockReader {
     readonly questions: Readonly<Record<string, Question>>
     readonly read: (replies: Replies) => {
       readonly deadlocks: readonly DeadlockFound[]
+      /** How many the server has counted, those included that it does not remember. Absent where it counts none. */
+      readonly counted?: number
       readonly unseen: readonly string[]
     }
   }
@@ -97,8 +102,10 @@ export interface Inspector {
   readonly showsWaiting: boolean
   /** Tells, in the column `id`, what the server calls the session that asks. Absent where it has no name. */
   readonly self?: Statement
-  /** Ends another session from the server's side. Absent where there is no server. */
+  /** Ends another session from the server's side. Absent where there is no server. Throws for an id that is none. */
   readonly kill?: (id: string) => Statement
+  /** Ends only what another session runs now; its transaction is left to it. Absent where the engine has no such call. */
+  readonly cancel?: (id: string) => Statement
 }
 
 /** What to ask a server about itself, and what the answers mean for locks. */

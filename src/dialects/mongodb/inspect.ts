@@ -1,3 +1,4 @@
+import { LockUsageError } from '../../core/errors.ts'
 import type { LockSeen, SessionSeen, WaitSeen } from '../../core/inspection.ts'
 import type { DocumentCommand, Row } from '../../core/statement.ts'
 import { readLeases } from '../inspect-lease.ts'
@@ -63,6 +64,17 @@ export const inspector: Inspector = {
     'the database of a transaction in which nothing runs: those of all databases are shown',
   ],
   showsWaiting: false,
+  cancel: killOperation,
+}
+
+/** https://www.mongodb.com/docs/manual/reference/command/killOp/ knows operations, and no sessions. */
+function killOperation(id: string): DocumentCommand {
+  const [, number] = /^operation ([1-9]\d{0,14})$/.exec(id) ?? []
+  if (number !== undefined) return { database: 'admin', command: { killOp: 1, op: Number(number) } }
+  throw new LockUsageError(
+    'id',
+    'MongoDB ends an operation by its number, and this one is known by its session: use killSessions in its shell',
+  )
 }
 
 function databaseIn(reply: Row | undefined): string | undefined {

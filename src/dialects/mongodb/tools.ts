@@ -3,5 +3,6 @@ import { claimIndex } from './claim-index.ts'
 import { examination } from './doctor.ts'
 import { fixture } from './fixture.ts'
 import { inspector } from './inspect.ts'
+import { queueLook } from './queue-look.ts'
 
-export const tools: DialectTools = { inspector, examination, fixture, claimIndex }
+export const tools: DialectTools = { inspector, examination, fixture, claimIndex, queueLook }

@@ -58,6 +58,7 @@ export const inspector: Inspector = {
   showsWaiting: true,
   self: sql('SELECT CONNECTION_ID() AS id'),
   kill: (id) => sql(`KILL CONNECTION ${sessionNumber(id)}`),
+  cancel: (id) => sql(`KILL QUERY ${sessionNumber(id)}`),
 }
 
 const noMetadata =

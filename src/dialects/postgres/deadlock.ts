@@ -73,7 +73,14 @@ export const deadlocks: DeadlockReader = {
         unknown: 'how many there were',
       },
     },
-    read: ({ count }) => ({ deadlocks: [], unseen: [logOnly, ...counted(count?.[0])] }),
+    read: ({ count }) => {
+      const number = textOf(count?.[0]?.deadlocks)
+      return {
+        deadlocks: [],
+        ...(number === undefined ? {} : { counted: Number(number) }),
+        unseen: [logOnly, ...counted(count?.[0])],
+      }
+    },
   },
 }
 

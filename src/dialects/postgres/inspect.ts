@@ -33,7 +33,8 @@ export const inspector: Inspector = {
   blindSpots: ['rows that nobody waits for: PostgreSQL marks them in the table, and lists them nowhere'],
   showsWaiting: true,
   self: sql('SELECT pg_backend_pid()::text AS id'),
-  kill: (id) => sql('SELECT pg_terminate_backend($1::int)', Number(sessionNumber(id))),
+  kill: (id) => sql('SELECT pg_terminate_backend($1::int) AS done', Number(sessionNumber(id))),
+  cancel: (id) => sql('SELECT pg_cancel_backend($1::int) AS done', Number(sessionNumber(id))),
 }
 
 function readSessions(rows: readonly Row[]): readonly SessionSeen[] {

@@ -4,5 +4,6 @@ import { deadlocks } from './deadlock.ts'
 import { examination } from './doctor.ts'
 import { fixture } from './fixture.ts'
 import { inspector } from './inspect.ts'
+import { queueLook } from './queue-look.ts'
 
-export const tools: DialectTools = { inspector, examination, fixture, claimIndex, deadlocks }
+export const tools: DialectTools = { inspector, examination, fixture, claimIndex, queueLook, deadlocks }

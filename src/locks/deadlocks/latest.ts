@@ -17,6 +17,8 @@ export interface LatestDeadlocks {
   readonly version: string
   /** The newest first. */
   readonly deadlocks: readonly Deadlock[]
+  /** How many the server has counted, those included that it does not remember. Absent where it counts none. */
+  readonly counted?: number
   /** What could not be seen, and why: missing rights, or a server that does not keep it. */
   readonly unseen: readonly string[]
 }
@@ -42,14 +44,15 @@ export async function latestDeadlocks<Tx>(
     const server = { dialect: dialect.name, version: version.join('.') }
     if (reader === undefined) return { ...server, deadlocks: [], unseen: [noCircles] }
     const { replies, refused } = await askAll(reader.latest.questions, { session, dialect, doubt })
-    const { deadlocks, unseen } = reader.latest.read(replies)
+    const { deadlocks, counted, unseen } = reader.latest.read(replies)
     const inClear = deadlocks.map(({ sessions, ...found }): Deadlock =>
       Object.assign(found, {
         dialect: dialect.name,
         sessions: callInClear({ sessions: fromVictim(sessions), leases: [] }, [...keys]).sessions,
       }),
     )
-    return { ...server, deadlocks: inClear, unseen: [...refused, ...unseen] }
+    const count = counted === undefined ? {} : { counted }
+    return { ...server, deadlocks: inClear, ...count, unseen: [...refused, ...unseen] }
   }
   try {
     return await untilAborted(look(), signal, () => {})
