@@ -7,6 +7,7 @@ import { spawn } from 'node:child_process'
  */
 const checks: Readonly<Record<string, string>> = {
   types: 'tsc -p tsconfig.json',
+  page: 'tsc -p src/cli/board/page && tsx scripts/board/write.ts --check',
   lint: 'oxlint --type-aware',
   format: 'oxfmt --check',
   imports: 'tsx scripts/check-imports.ts',

@@ -1,3 +1,4 @@
+import { board } from './board.ts'
 import type { Command } from './command.ts'
 import { deadlocks } from './deadlocks.ts'
 import { doctor } from './doctor.ts'
@@ -16,6 +17,7 @@ export const commands: readonly Command[] = [
   explain,
   inspect,
   deadlocks,
+  board,
   matrix,
   schema,
   race,

@@ -1,6 +1,7 @@
 import type { LeaseSeen } from '../core/inspection.ts'
 import { shorten, visible } from '../conformance/reporters/visible.ts'
-import { duration, type Layout } from './inspect-text.ts'
+import { duration } from './duration.ts'
+import { type Layout } from './inspect-text.ts'
 
 /** Leases in columns that line up. */
 export function leaseLines(leases: readonly LeaseSeen[], { paint, columns }: Layout): readonly string[] {

@@ -1,7 +1,8 @@
 import type { Inspection, LockSeen, SessionSeen } from '../core/inspection.ts'
 import { leaseLines } from './inspect-leases.ts'
 import { shorten, visible } from '../conformance/reporters/visible.ts'
-import { duration, firstLine, type Layout, type Paint } from './inspect-text.ts'
+import { duration } from './duration.ts'
+import { firstLine, type Layout, type Paint } from './inspect-text.ts'
 import { treeOf, type Branch } from './inspect-tree.ts'
 
 /** What was seen, for people: a tree of who waits for whom, the leases, and what could not be seen. */

@@ -3,7 +3,8 @@ import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
 
 import { renderInspection } from '../../src/cli/inspect-render.ts'
-import { duration, painterFor } from '../../src/cli/inspect-text.ts'
+import { duration } from '../../src/cli/duration.ts'
+import { painterFor } from '../../src/cli/inspect-text.ts'
 import { treeOf } from '../../src/cli/inspect-tree.ts'
 import type { Inspection, LockSeen, SessionSeen } from '../../src/core/inspection.ts'
 
