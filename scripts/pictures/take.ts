@@ -7,11 +7,13 @@ import { promisify } from 'node:util'
 import { loadEngine } from '../../test/engines/engine-list.ts'
 import { messageOf } from '../../test/engines/run-command.ts'
 import { startEngines, stopEngines } from '../../test/engines/start-engines.ts'
+import { takeBoard } from './board.ts'
 import { draw } from './draw.ts'
 import { withScene } from './scene.ts'
 
 /*
- * Takes the pictures of the README: what `holdfast verify` and `holdfast inspect` write about real servers.
+ * Takes the pictures of the documentation: what `holdfast verify` and `holdfast inspect` write about real servers, and
+ * the page of `holdfast board`.
  *
  *   npm run docs:pictures              # verify takes some minutes
  *   npm run docs:pictures -- inspect   # only this one
@@ -45,18 +47,23 @@ async function main(): Promise<void> {
       const report = await holdfast(['verify', ...urls])
       await save('verify', draw({ title: 'holdfast verify $URLS', output: shortReport(report) }))
     }
-    if (isWanted('inspect')) {
+    const onPostgres = async (use: (url: string) => Promise<void>): Promise<void> => {
       const postgres = starts.find(({ name }) => name === 'postgres')?.started
-      if (postgres === undefined) throw new Error('there is no PostgreSQL to inspect')
+      if (postgres === undefined) throw new Error('there is no PostgreSQL to look at')
       const engine = await (await loadEngine('postgres')).connect(postgres.server)
       try {
-        const { url } = engine.server
-        const output = await withScene(url, () => holdfast(['inspect', url]))
-        await save('inspect', draw({ title: 'holdfast inspect $DATABASE_URL', output }))
+        await use(engine.server.url)
       } finally {
         await engine.close()
       }
     }
+    if (isWanted('inspect')) {
+      await onPostgres(async (url) => {
+        const output = await withScene(url, () => holdfast(['inspect', url]))
+        await save('inspect', draw({ title: 'holdfast inspect $DATABASE_URL', output }))
+      })
+    }
+    if (isWanted('board')) await onPostgres((url) => takeBoard(url, new URL('docs/pictures/', root)))
   } finally {
     await stopEngines(starts)
   }

@@ -91,14 +91,19 @@ interface Limit {
 
 /** A look that gives up when the server says nothing for too long. */
 async function limited(look: LookerOptions['look'], { limitMs, clock, end }: Limit): Promise<Look> {
-  const [late, done] = [new AbortController(), new AbortController()]
-  const timer = clock.pause(limitMs, AbortSignal.any([done.signal, end])).then(
-    () => late.abort(new Error(`no answer in ${limitMs / 1000} s`)),
+  const [stop, done] = [new AbortController(), new AbortController()]
+  // not AbortSignal.any: on some versions of Node what it makes of a signal that lives long is never freed
+  const onEnd = (): void => stop.abort(end.reason)
+  end.addEventListener('abort', onEnd, { once: true })
+  const timer = clock.pause(limitMs, done.signal).then(
+    () => stop.abort(new Error(`no answer in ${limitMs / 1000} s`)),
     () => {},
   )
   try {
-    return await look(AbortSignal.any([late.signal, end]))
+    end.throwIfAborted()
+    return await look(stop.signal)
   } finally {
+    end.removeEventListener('abort', onEnd)
     done.abort()
     await timer
   }

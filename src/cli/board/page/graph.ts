@@ -1,38 +1,12 @@
 import type { Point } from '../look.ts'
 import { element, setText, show } from './dom.ts'
-
-const spanMs = 600_000
-/** A longer pause than this between two points is drawn as one: nobody has looked. */
-const gapMs = 15_000
-const [width, height] = [600, 64]
+import { height, pathOf, width } from './points.ts'
 
 /** One figure over the last ten minutes. */
 export interface Curve {
   readonly name: string
   readonly of: (point: Point) => number | undefined
   readonly text: (value: number) => string
-}
-
-/** The points of the line, in pieces: between two of them nobody has looked. Pure, for tests. */
-export function pathOf(points: readonly Point[], curve: Curve['of'], top: number): string {
-  const now = points.at(-1)?.at ?? 0
-  let before = -Infinity
-  return points
-    .flatMap((point) => {
-      const value = curve(point)
-      if (value === undefined || point.at < now - spanMs) return []
-      const x = width - ((now - point.at) / spanMs) * width
-      const y = height - 2 - (value / Math.max(top, 1)) * (height - 6)
-      const isNew = point.at - before > gapMs
-      before = point.at
-      // a point that stands alone would not be seen
-      return [`${isNew ? `M${round(x)} ${round(y)}h.01` : ''}L${round(x)} ${round(y)}`]
-    })
-    .join('')
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10
 }
 
 export interface Graph {
@@ -74,12 +48,4 @@ function svg<K extends keyof SVGElementTagNameMap>(
   const made = document.createElementNS('http://www.w3.org/2000/svg', tag)
   for (const [name, text] of Object.entries(attributes)) made.setAttribute(name, text)
   return made
-}
-
-/** Points of before and after, each once, and none that is older than the graph. */
-export function joined(known: readonly Point[], more: readonly Point[]): readonly Point[] {
-  const last = known.at(-1)?.at ?? -Infinity
-  const all = [...known, ...more.filter(({ at }) => at > last)]
-  const newest = all.at(-1)?.at ?? 0
-  return all.filter(({ at }) => at > newest - spanMs)
 }

@@ -23,9 +23,14 @@ export function linesOf(sessions: readonly SessionSeen[], wanted: Wanted): reado
     .flatMap(({ lines }) => lines)
 }
 
+/** Each session once, however many it waits for. */
+export function wholeOf(lines: readonly Line[]): readonly Line[] {
+  return lines.filter(({ shown }) => shown === 'whole')
+}
+
 /** The same session can stand below several that it waits for, so its place is a part of its key. */
 function linesIn({ session, shown, waiters }: Branch, depth: number, above: string): readonly Line[] {
   const key = shown === 'whole' ? session.id : `${above} ${session.id}`
   const below = waiters.flatMap((waiter) => linesIn(waiter, depth + 1, session.id))
-  return [{ key, session, depth, shown, waiters: below.length }, ...below]
+  return [{ key, session, depth, shown, waiters: wholeOf(below).length }, ...below]
 }

@@ -19,6 +19,7 @@ export function locksSection(surroundings: LockSurroundings): Section<Line> {
     id: 'locks',
     columns: ['Session', 'Client', 'Since', 'Locks', 'Statement'],
     keyOf: ({ key }) => key,
+    counts: ({ shown }) => shown === 'whole',
     create: (line) => lockRow(line, surroundings),
     nothing: 'Nobody holds a lock or waits for one.',
   })

@@ -4,11 +4,13 @@ import type { Ending, Greeting, Look, News, Point } from '../look.ts'
 import { element, keyedList, setText, show } from './dom.ts'
 import { deadlocksView } from './deadlocks.ts'
 import { isWantedLease, type Wanted } from './filter.ts'
-import { graphOf, joined } from './graph.ts'
+import { graphOf } from './graph.ts'
+import { joined } from './points.ts'
 import { linesOf } from './lines.ts'
 import { locksSection } from './locks.ts'
 import { endQuestion } from './question.ts'
-import { statusView, type Condition } from './status.ts'
+import { statusView } from './status.ts'
+import type { Condition } from './words.ts'
 import { leasesSection, queuesSection } from './tables.ts'
 import { controlsOf, listenToKeys } from './controls.ts'
 
@@ -131,6 +133,7 @@ document.body.append(
     {},
     controls.node,
     element('div', { class: 'graphs' }, ...graphs.map(({ node }) => node)),
+    element('p', { class: 'note' }, 'The last ten minutes. Where a line is missing, nobody has looked.'),
     locks.node,
     leases.node,
     queues.node,

@@ -10,6 +10,8 @@ export interface SectionOptions<T> {
   readonly columns: readonly string[]
   readonly keyOf: (thing: T) => string
   readonly create: (thing: T) => Row<T>
+  /** Whether it counts; another line of the same thing does not. @default all do */
+  readonly counts?: (thing: T) => boolean
   /** What stands there when nothing does. */
   readonly nothing: string
 }
@@ -22,11 +24,10 @@ export interface Section<T> {
 }
 
 /** Of ten thousand things a hundred are drawn; how many are not is always said. */
-export function sectionOf<T>({ title, id, columns, keyOf, create, nothing }: SectionOptions<T>): Section<T> {
+export function sectionOf<T>(options: SectionOptions<T>): Section<T> {
+  const { title, id, columns, keyOf, create, counts = () => true, nothing } = options
   const [count, none] = [element('span', { class: 'count' }), element('p', { class: 'none' }, nothing)]
-  const body = element('tbody')
-  const head = element('tr', {}, ...columns.map((name) => element('th', { scope: 'col' }, name)))
-  const table = element('table', { 'aria-labelledby': `${id}-title` }, element('thead', {}, head), body)
+  const { table, body } = tableOf(columns, `${id}-title`)
   const drawRows = keyedList(body, keyOf, create)
   let most = step
   let wanted: readonly T[] = []
@@ -53,14 +54,24 @@ export function sectionOf<T>({ title, id, columns, keyOf, create, nothing }: Sec
   return {
     node,
     draw: (things, all) => {
-      const [shown, of] = [things.length.toLocaleString('en'), all.toLocaleString('en')]
-      setText(count, things.length === all ? of : `${shown} of ${of}`)
+      const shown = things.filter(counts).length
+      const of = all.toLocaleString('en')
+      setText(count, shown === all ? of : `${shown.toLocaleString('en')} of ${of}`)
       show(table, things.length > 0)
       show(none, things.length === 0)
       setText(none, all > 0 ? 'None of them is what you are looking for.' : nothing)
       drawFirst(things)
     },
   }
+}
+
+function tableOf(
+  columns: readonly string[],
+  label: string,
+): { readonly table: HTMLTableElement; readonly body: HTMLElement } {
+  const head = element('tr', {}, ...columns.map((name) => element('th', { scope: 'col' }, name)))
+  const body = element('tbody')
+  return { table: element('table', { 'aria-labelledby': label }, element('thead', {}, head), body), body }
 }
 
 /** A cell whose heading stands beside it where the screen is too narrow for columns. */
