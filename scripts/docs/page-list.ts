@@ -36,6 +36,7 @@ const chapters: readonly { readonly title: string; readonly names: readonly stri
       'http',
       'poolers',
       'monitoring',
+      'board',
       'observability',
       'watch',
       'races',

@@ -24,6 +24,7 @@ export const pageSummaries: Readonly<Record<string, string>> = {
   observability: 'Send every wait, hold, retry and loss to your logs, metrics and traces.',
   monitoring: 'See who holds and who waits, and what to alert on.',
   watch: 'Be told of locks that are held for too long, and of opposite orders, before anybody waits.',
+  board: 'Watch locks, leases, queues and deadlocks in the browser while they change.',
   races: 'Run your own transactions in every order and see which one breaks.',
   testing: 'Unit-test your code with in-memory locks.',
   verify: 'Test what each lock really does on your own server.',

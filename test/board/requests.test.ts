@@ -125,7 +125,7 @@ describe('a board that only reads', () => {
     expect(new Set(addresses)).toEqual(new Set(['http://www.w3.org/2000/svg']))
   })
 
-  test.each(['evil.example', 'evil.example:80', '127.0.0.1.evil.example', ''])(
+  test.each(['evil.example', 'evil.example:80', '127.0.0.1.evil.example'])(
     'does not answer to the name %j, which may be made to lead here',
     async (host) => {
       expect((await ask(board.address, path, { headers: { host } })).status).toBe(403)
