@@ -6,7 +6,6 @@ import type { DialectName } from '../../src/registry.ts'
 import { subjects } from '../adapters/subject.ts'
 import { describeEngines, until, type EngineContext } from '../engines/use.ts'
 import type { EngineSession } from '../engines/engine.ts'
-import { startCuttingProxy } from '../entries/cutting-proxy.ts'
 import { widthsOf } from '../site/in-browser.ts'
 import { startRelay } from './relay.ts'
 import { useBrowser, withBoard } from './stage.ts'
@@ -23,7 +22,7 @@ const patience = { timeout: 120_000 }
 describeEngines(specs, { only: ['postgres', 'mysql', 'mariadb'] })
 
 /** What cannot be shown as markup stays text. */
-const nasty = `<script>document.title = 'hacked'</script><img src=x onerror="document.title = 'hacked'">`
+const nasty = '<script>document.title = "hacked"</script><img src=x onerror=document.title=0>'
 
 interface Scene {
   readonly holder: EngineSession
@@ -36,7 +35,7 @@ function specs(context: EngineContext): void {
   const url = (): string => context.engine.server.url
   const update = { sql: `UPDATE board_row SET n = n + 1 WHERE id = 1`, params: [] }
   const wait = {
-    sql: `UPDATE board_row SET n = n + 1 WHERE id = 1 AND '${nasty.replaceAll("'", "''")}' <> ''`,
+    sql: `UPDATE board_row SET n = n + 1 WHERE id = 1 AND '${nasty}' <> ''`,
     params: [],
   }
 
@@ -183,18 +182,18 @@ function specs(context: EngineContext): void {
   })
 
   test('a network that swallows everything does not freeze the page, and is noticed', async (task) => {
-    const proxy = await startCuttingProxy(url())
-    task.onTestFinished(() => proxy.close())
-    await withBoard([proxy.url], async ({ address }) => {
+    const relay = await startRelay(url())
+    task.onTestFinished(relay.takeAway)
+    await withBoard([relay.url], async ({ address }) => {
       const page = await openPage(task, address)
       await page.locator('.pill.live').waitFor(patience)
-      proxy.stall()
+      relay.fallSilent()
       await page.locator('.banner.old').getByText('No answer from the database').waitFor(patience)
       // it still does what it is asked
       await page.keyboard.press('/')
       await page.keyboard.type('abc')
       expect(await page.locator('#search').inputValue()).toBe('abc')
-      proxy.mend()
+      relay.speak()
       await page.locator('.pill.live').waitFor(patience)
     })
   })
@@ -229,7 +228,7 @@ function specs(context: EngineContext): void {
       await row.waitFor(patience)
       expect(await row.innerText()).toContain(`${nasty}.7`)
       expect(await row.innerText()).toMatch(/[5-9] min/)
-      expect(await page.title()).not.toBe('hacked')
+      expect(await page.title()).toBe('Holdfast board')
       expect(await page.locator('body img').count()).toBe(0)
       const cells = page.locator('#queues tbody td')
       await cells.first().waitFor(patience)
@@ -238,6 +237,21 @@ function specs(context: EngineContext): void {
     })
     await lease.release()
   })
+}
+
+/** When the looks were made that a page is told of, until it has heard of four. */
+async function looksToldTo(address: string): Promise<ReadonlySet<number>> {
+  const leave = new AbortController()
+  const { body } = await fetch(`${address}events`, { signal: leave.signal })
+  let text = ''
+  for await (const part of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += part
+    const looks = new Set([...text.matchAll(/\{"at":(\d+),/g)].map(([, at]) => Number(at)))
+    if (looks.size < 4) continue
+    leave.abort()
+    return looks
+  }
+  throw new Error('the stream has ended')
 }
 
 describeEngines(
@@ -278,26 +292,13 @@ describeEngines(
 
     test('pages are told of the same looks', async () => {
       await withBoard([context.engine.server.url], async ({ address }) => {
-        const looksOf = async (): Promise<readonly number[]> => {
-          const end = new AbortController()
-          const { body } = await fetch(`${address}events`, { signal: end.signal })
-          let text = ''
-          for await (const part of body?.pipeThrough(new TextDecoderStream()) ?? []) {
-            text += part
-            const news = text.split('\n\n').filter((event) => event.startsWith('event: news'))
-            if (news.length <= 3) continue
-            end.abort()
-            return news.slice(0, 3).map((event) => {
-              const { points } = JSON.parse(event.split('data: ')[1] ?? '') as { points: { at: number }[] }
-              return points.at(-1)?.at ?? 0
-            })
-          }
-          return []
-        }
-        const all = await Promise.all([looksOf(), looksOf(), looksOf(), looksOf(), looksOf()])
-        // pages that come a moment later may have missed one, and nobody has one of its own
-        expect(new Set(all.flat()).size).toBeLessThanOrEqual(4)
-        expect(all.every((looks) => looks.length === 3)).toBe(true)
+        const all = await Promise.all(Array.from({ length: 5 }, () => looksToldTo(address)))
+        const begin = Math.max(...all.map((looks) => Math.min(...looks)))
+        const end = Math.min(...all.map((looks) => Math.max(...looks)))
+        const common = all.map((looks) =>
+          [...looks].filter((at) => at >= begin && at <= end).toSorted((a, b) => a - b),
+        )
+        for (const looks of common) expect(looks).toEqual(common[0])
       })
     })
 
@@ -307,7 +308,7 @@ describeEngines(
         const { scrollWidth, clientWidth } = await page.locator('html').evaluate(widthsOf)
         expect(scrollWidth).toBeLessThanOrEqual(clientWidth)
         for (const name of ['Locks', 'Leases', 'Queues', 'Deadlocks'])
-          expect(await page.getByRole('heading', { name }).isVisible()).toBe(true)
+          expect(await page.getByRole('heading', { name: new RegExp(`^${name}`) }).isVisible()).toBe(true)
       })
     })
 
@@ -325,8 +326,10 @@ describeEngines(
         await page.keyboard.press('p')
         await page.locator('.pill.live').waitFor(patience)
         const reached: string[] = []
-        await page.locator('body').press('Tab')
-        for (let step = 0; step < 8; step += 1) {
+        await page.reload()
+        await page.locator('.pill.live').waitFor(patience)
+        await page.keyboard.press('Tab')
+        for (let step = 0; step < 7; step += 1) {
           reached.push(
             (await page.locator(':focus').innerText()) ||
               (await page.locator(':focus').getAttribute('id')) ||
