@@ -11,6 +11,7 @@ const config: KnipConfig = {
   entry: [
     ...(await entryPoints()).values(),
     '.ci/count.mjs',
+    'src/cli/board/page/main.ts',
     'scripts/*.ts',
     'scripts/{docs/write,pictures/take,mutate/vitest.config}.ts',
     'site/.vitepress/config.ts',

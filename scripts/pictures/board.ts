@@ -11,8 +11,8 @@ import { withScene } from './scene.ts'
 
 /** How each picture of the board is taken. */
 const views = [
-  { name: 'board-light', colorScheme: 'light', viewport: { width: 1280, height: 1000 } },
-  { name: 'board-dark', colorScheme: 'dark', viewport: { width: 1280, height: 1000 } },
+  { name: 'board-light', colorScheme: 'light', viewport: { width: 1100, height: 800 } },
+  { name: 'board-dark', colorScheme: 'dark', viewport: { width: 1100, height: 800 } },
   { name: 'board-phone', colorScheme: 'light', viewport: { width: 390, height: 844 } },
 ] as const
 

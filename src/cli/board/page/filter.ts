@@ -9,7 +9,7 @@ export interface Wanted {
   readonly key: string
 }
 
-export function isEmpty({ search, key }: Wanted): boolean {
+function isEmpty({ search, key }: Wanted): boolean {
   return search.trim() === '' && key.trim() === ''
 }
 
@@ -19,11 +19,11 @@ function has(texts: readonly (string | undefined)[], part: string): boolean {
 }
 
 /** Whether a lock is on what is asked for. */
-export function isOnKey({ key, on }: LockSeen, wanted: string): boolean {
+function isOnKey({ key, on }: LockSeen, wanted: string): boolean {
   return has([key, on], wanted)
 }
 
-export function isWantedSession(session: SessionSeen, { search, key }: Wanted): boolean {
+function isWantedSession(session: SessionSeen, { search, key }: Wanted): boolean {
   const { id, application, user, statement, holds, waits } = session
   const locks = waits === undefined ? holds : [waits.lock, ...holds]
   return (

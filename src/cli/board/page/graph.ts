@@ -23,7 +23,12 @@ export function graphOf({ name, of, text }: Curve): Graph {
     role: 'img',
   })
   picture.append(path)
-  const node = element('figure', { class: 'graph' }, element('figcaption', {}, name, value, most), picture)
+  const node = element(
+    'figure',
+    { class: 'graph' },
+    element('figcaption', {}, element('span', {}, name), value, most),
+    picture,
+  )
   return {
     node,
     draw: (points) => {
