@@ -11,8 +11,8 @@ import { withScene } from './scene.ts'
 
 /** How each picture of the board is taken. */
 const views = [
-  { name: 'board-light', colorScheme: 'light', viewport: { width: 1100, height: 800 } },
-  { name: 'board-dark', colorScheme: 'dark', viewport: { width: 1100, height: 800 } },
+  { name: 'board-light', colorScheme: 'light', viewport: { width: 1080, height: 780 } },
+  { name: 'board-dark', colorScheme: 'dark', viewport: { width: 1080, height: 780 } },
   { name: 'board-phone', colorScheme: 'light', viewport: { width: 390, height: 844 } },
 ] as const
 
@@ -93,7 +93,17 @@ async function photograph(browser: Browser, address: string, folder: URL): Promi
     await page.goto(address)
     await page.locator('#locks tr.waiting').first().waitFor()
     await page.locator('#queues tbody tr').first().waitFor()
-    await writeFile(new URL(`${name}.png`, folder), await page.screenshot())
+    const isNarrow = look.viewport.width < 500
+    if (isNarrow) await page.locator('#locks').evaluate(toTheTop)
+    await writeFile(
+      new URL(`${name}.jpg`, folder),
+      await page.screenshot({ type: 'jpeg', quality: isNarrow ? 70 : 60 }),
+    )
     await page.close()
   }
+}
+
+/** Runs in the browser. */
+function toTheTop(element: { readonly scrollIntoView: (isAtTop: boolean) => void }): void {
+  element.scrollIntoView(true)
 }
