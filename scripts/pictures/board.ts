@@ -89,7 +89,7 @@ async function photograph(browser: Browser, address: string, folder: URL): Promi
   const line = first.locator('.graph .line').first()
   await until(async () => ((await line.getAttribute('d')) ?? '').length > 400, 'a line in the graph')
   for (const { name, ...look } of views) {
-    const page = await browser.newPage(look)
+    const page = await browser.newPage({ ...look, reducedMotion: 'reduce' })
     await page.goto(address)
     await page.locator('#locks tr.waiting').first().waitFor()
     await page.locator('#queues tbody tr').first().waitFor()
