@@ -8,6 +8,7 @@ import { expect, test } from 'vitest'
 import { queuesIn } from '../../src/cli/board/queue-option.ts'
 import { openSource } from '../../src/cli/board/source.ts'
 import { loadDuckdb } from '../engines/duckdb-driver.ts'
+import { describeEngines } from '../engines/use.ts'
 
 /*
  * What a board sees of the queues of databases that have no server.
@@ -37,38 +38,42 @@ const makers: Readonly<Record<string, (file: string) => Promise<void>>> = {
   },
 }
 
-test.each(Object.entries(makers))(
-  '%s tells how old the oldest job is that can be claimed',
-  async (name, make) => {
-    const folder = await mkdtemp(join(tmpdir(), 'holdfast-board-'))
-    try {
-      const file = join(folder, `app.${name === 'sqlite' ? 'db' : name}`)
-      await make(file)
-      const described = {
-        table: 'job',
-        id: 'id',
-        orderBy: 'id',
-        claim: { token: 'token', until: 'until' },
-        done: 'delete',
-      }
-      const queues = queuesIn(
-        JSON.stringify([
-          { ...described, storedAt: 'stored' },
-          { ...described, storedAtMs: 'ms' },
-        ]),
-      )
-      const source = await openSource(`${name}:${file}`, { inspect: {}, queues })
-      const look = await source.look(new AbortController().signal)
-      await source.close()
-      const [byDate, byMs] = look.queues
-      expect(byDate).toMatchObject({ counts: { ready: 1, claimed: 1 }, hasAge: true })
-      expect(byMs).toMatchObject({ counts: { ready: 1, claimed: 1 }, hasAge: true })
-      // the one that is claimed is a year older; zones of time are hours apart, and the two ways to tell are not
-      const day = 86_400_000
-      expect(Math.abs((byMs?.oldestMs ?? 0) - (Date.now() - 1_767_225_600_000))).toBeLessThan(day)
-      expect(Math.abs((byDate?.oldestMs ?? 0) - (byMs?.oldestMs ?? 0))).toBeLessThan(day)
-    } finally {
-      await rm(folder, { recursive: true, force: true })
-    }
+describeEngines(
+  ({ name }) => {
+    test('the oldest job that can be claimed is told with its age', () => tellsAge(name))
   },
+  { only: ['sqlite', 'duckdb'] },
 )
+
+async function tellsAge(name: string): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'holdfast-board-'))
+  try {
+    const file = join(folder, `app.${name === 'sqlite' ? 'db' : name}`)
+    await makers[name]?.(file)
+    const described = {
+      table: 'job',
+      id: 'id',
+      orderBy: 'id',
+      claim: { token: 'token', until: 'until' },
+      done: 'delete',
+    }
+    const queues = queuesIn(
+      JSON.stringify([
+        { ...described, storedAt: 'stored' },
+        { ...described, storedAtMs: 'ms' },
+      ]),
+    )
+    const source = await openSource(`${name}:${file}`, { inspect: {}, queues })
+    const look = await source.look(new AbortController().signal)
+    await source.close()
+    const [byDate, byMs] = look.queues
+    expect(byDate).toMatchObject({ counts: { ready: 1, claimed: 1 }, hasAge: true })
+    expect(byMs).toMatchObject({ counts: { ready: 1, claimed: 1 }, hasAge: true })
+    // the one that is claimed is a year older; zones of time are hours apart, and the two ways to tell are not
+    const day = 86_400_000
+    expect(Math.abs((byMs?.oldestMs ?? 0) - (Date.now() - 1_767_225_600_000))).toBeLessThan(day)
+    expect(Math.abs((byDate?.oldestMs ?? 0) - (byMs?.oldestMs ?? 0))).toBeLessThan(day)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
