@@ -21,7 +21,12 @@ const schemes = [...css.matchAll(/:root \{([^}]*)\}/g)].map(
 
 function luminance(colour: string): number {
   const digits =
-    colour.length === 4 ? [...colour.slice(1)].map((one) => one + one) : colour.slice(1).match(/../g)
+    colour.length === 4
+      ? colour
+          .slice(1)
+          .split('')
+          .map((one) => one + one)
+      : colour.slice(1).match(/../g)
   const [red = 0, green = 0, blue = 0] = (digits ?? [])
     .map((pair) => parseInt(pair, 16) / 255)
     .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
