@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs'
 const long = new RegExp(
   `^(?:${[
     '.*laws[^/]*',
-    '(?:bench|conformance|site)/.*',
+    '(?:bench|board|conformance|site)/.*',
     'adapters/sql-text',
     'claims/drain',
     'cli/verify',
