@@ -7,7 +7,7 @@ import type { Dialect } from '../../src/dialects/dialect.ts'
 import { joinLocks, type Locks } from '../../src/locks.ts'
 import { registry, type DialectName } from '../../src/registry.ts'
 import { subjects, type Connected } from '../adapters/subject.ts'
-import { describeEngines, until, type EngineContext } from '../engines/use.ts'
+import { contextWith, describeEngines, until, type EngineContext } from '../engines/use.ts'
 
 /** What the specs of one driver and engine have, inside tests and hooks. */
 export interface Stage extends EngineContext {
@@ -55,15 +55,7 @@ function stageOf(context: EngineContext, connect: (url: string) => Promise<Conne
   afterEach(() =>
     until(async () => (await context.engine.leftovers()).length === 0, 'an engine on which nothing is left'),
   )
-  return {
-    name: context.name,
-    server: context.server,
-    get engine() {
-      return context.engine
-    },
-    get kind() {
-      return context.kind
-    },
+  return contextWith(context, {
     dialect,
     sessions,
     locks: (other = dialect) => joinLocks(sessions(), [], { dialect: other }),
@@ -78,7 +70,7 @@ function stageOf(context: EngineContext, connect: (url: string) => Promise<Conne
         await session.close()
       }
     },
-  }
+  })
 }
 
 function unready(): never {

@@ -15,7 +15,7 @@ import { queue } from '../../src/locks/queue/queue.ts'
 import type { Queue } from '../../src/locks/queue/queue-definition.ts'
 import type { RowOptions } from '../../src/locks/rows/rows.ts'
 import { mariadbPool } from '../engines/mariadb-pool.ts'
-import { describeEngines, type EngineContext } from '../engines/use.ts'
+import { contextWith, describeEngines, type EngineContext } from '../engines/use.ts'
 
 /** A pool with locks on it, whatever the driver, and nobody who listens to connections that are lent. The work's transaction is looked into only here. */
 export interface Client {
@@ -167,22 +167,14 @@ function sceneOf(context: EngineContext, { title, connect }: ClientKind): Scene 
     // one whose network was cut cannot say goodbye
     for (const client of opened.splice(0)) await client.close().catch(() => {})
   })
-  return {
-    name: context.name,
-    server: context.server,
-    get engine() {
-      return context.engine
-    },
-    get kind() {
-      return context.kind
-    },
+  return contextWith(context, {
     title,
     connect: (size, url = context.engine.server.url) => {
       const client = connect(url, size)
       opened.push(client)
       return client
     },
-  }
+  })
 }
 
 async function makeItems({ engine }: EngineContext): Promise<void> {

@@ -10,7 +10,7 @@ import type { SharedLocks } from '../../src/locks.ts'
 import { pgPool } from '../adapters/subject.ts'
 import { dialects, type ServerName } from '../entries/kysely-dialects.ts'
 import { mariadbPool } from '../engines/mariadb-pool.ts'
-import { describeEngines, until, type EngineContext } from '../engines/use.ts'
+import { contextWith, describeEngines, until, type EngineContext } from '../engines/use.ts'
 
 /** One way into the library, for bodies that send texts. */
 export interface Way {
@@ -136,15 +136,7 @@ function stageOf(context: EngineContext, connect: Subject['connect']): Stage {
     await until(async () => (await context.engine.leftovers()).length === 0, 'nothing is left')
   })
   afterAll(() => way?.close())
-  return {
-    name: context.name,
-    server: context.server,
-    get engine() {
-      return context.engine
-    },
-    get kind() {
-      return context.kind
-    },
+  return contextWith(context, {
     get way() {
       return inUse()
     },
@@ -155,7 +147,7 @@ function stageOf(context: EngineContext, connect: Subject['connect']): Stage {
         rows.map((row) => Number((row as { id: unknown }).id)),
       ),
     ending: (send) => endings[context.name]?.({ context, send, rivals }) ?? Promise.reject(new Error()),
-  }
+  })
 }
 
 interface Scene {

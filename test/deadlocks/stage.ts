@@ -4,7 +4,7 @@ import type { Deadlock } from '../../src/core/deadlock.ts'
 import { RetryableTransactionError } from '../../src/core/errors.ts'
 import type { TransactionOptions } from '../../src/locks/transaction/options.ts'
 import type { EngineSession } from '../engines/engine.ts'
-import { describeEngines, until, type EngineContext } from '../engines/use.ts'
+import { contextWith, describeEngines, until, type EngineContext } from '../engines/use.ts'
 import { libraries, type Way } from './ways.ts'
 
 /** Two tables of one row that matters, and somebody who does not use the library. */
@@ -69,15 +69,7 @@ export function stageOn(context: EngineContext, connect: (url: string, engine: s
     )
   })
   afterAll(() => way?.close())
-  return {
-    name: context.name,
-    server: context.server,
-    get engine() {
-      return context.engine
-    },
-    get kind() {
-      return context.kind
-    },
+  return contextWith(context, {
     get way() {
       if (way === undefined) throw new Error('the way is there only inside of a test')
       return way
@@ -87,7 +79,7 @@ export function stageOn(context: EngineContext, connect: (url: string, engine: s
       rivals.push(rival)
       return rival
     },
-  }
+  })
 }
 
 /** PostgreSQL's victim is who looks first; InnoDB's is who has changed less. */

@@ -44,6 +44,15 @@ export function describeEngines(
   }
 }
 
+/** The context with more in it. Its getters are kept: what they give is there only inside tests and hooks. */
+export function contextWith<Stage extends EngineContext>(
+  context: EngineContext,
+  more: Omit<Stage, keyof EngineContext>,
+): Stage {
+  const all = { ...Object.getOwnPropertyDescriptors(context), ...Object.getOwnPropertyDescriptors(more) }
+  return Object.defineProperties({}, all) as Stage
+}
+
 /** Starts a server that one test has to itself; gives the reason where this engine cannot be had so. */
 export function startPrivate(name: string): Promise<PrivateServer | Unavailable> {
   const shared = inject('engines').find((engine) => engine.name === name)?.server

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe } from 'vitest'
 
-import { describeEngines, until, type EngineContext } from '../engines/use.ts'
+import { contextWith, describeEngines, until, type EngineContext } from '../engines/use.ts'
 import { counterOf, subjects, type Entry } from './subject.ts'
 
 /** What the specs of one way into the library have, inside tests and hooks. */
@@ -34,15 +34,7 @@ function stageOf(context: EngineContext, connect: (url: string) => Promise<Entry
   afterEach(() =>
     until(async () => (await context.engine.leftovers()).length === 0, 'an engine on which nothing is left'),
   )
-  return {
-    name: context.name,
-    server: context.server,
-    get engine() {
-      return context.engine
-    },
-    get kind() {
-      return context.kind
-    },
+  return contextWith(context, {
     get entry() {
       if (entry === undefined) throw new Error('the entry is there only inside a test or a hook')
       return entry
@@ -52,7 +44,7 @@ function stageOf(context: EngineContext, connect: (url: string) => Promise<Entry
       const [row] = await outsider.run(context.kind.sample.read).finally(() => outsider.close())
       return Number(row?.n)
     },
-  }
+  })
 }
 
 /** A promise that a test fulfils. */

@@ -4,7 +4,7 @@ import { canonicalKey } from '../../src/core/key.ts'
 import { chosenLeaseName } from '../../src/core/lease-name.ts'
 import { registry, type DialectName } from '../../src/registry.ts'
 import type { EngineSession } from '../engines/engine.ts'
-import { describeEngines, until, type EngineContext } from '../engines/use.ts'
+import { contextWith, describeEngines, until, type EngineContext } from '../engines/use.ts'
 import { leaseRow } from '../leases/lease-rows.ts'
 import { engines, loadDriver } from '../stories/drivers.ts'
 import type { Shop } from '../stories/shop.ts'
@@ -76,15 +76,7 @@ function stageOf(context: EngineContext): Stage {
     if (last !== undefined) await nothingLeft(last, context.engine)
     for (const opened of shops.splice(0)) await opened.close()
   })
-  return {
-    name: context.name,
-    server: context.server,
-    get engine() {
-      return context.engine
-    },
-    get kind() {
-      return context.kind
-    },
+  return contextWith(context, {
     keptBy: registry[context.name as DialectName].named.keptBy,
     shop,
     key: (part = 'key') => ['faults', process.pid, (keys += 1), part],
@@ -96,7 +88,7 @@ function stageOf(context: EngineContext): Stage {
       (await context.engine.leftovers()).filter(
         (line) => /advisory|user level lock/i.test(line) && /\b(wants|pending)\b/.test(line),
       ).length,
-  }
+  })
 }
 
 function onServer(row: Readonly<Record<string, unknown>>): LeaseOnServer {

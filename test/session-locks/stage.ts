@@ -13,7 +13,7 @@ import { createSessionLocks, type SessionLocks } from '../../src/locks/session-l
 import type { Held } from '../../src/locks/session-lock/hold.ts'
 import type { SessionLockLimits } from '../../src/locks/session-lock/options.ts'
 import { findDialect, type DialectName } from '../../src/registry.ts'
-import { describeEngines, until, type EngineContext } from '../engines/use.ts'
+import { contextWith, describeEngines, until, type EngineContext } from '../engines/use.ts'
 
 /** Session locks on a pool of their own. */
 export interface Party extends SessionLocks {
@@ -152,15 +152,7 @@ function stageOf(context: EngineContext): Stage {
     await closeAll()
   })
   afterAll(closeAll)
-  return {
-    name: context.name,
-    server: context.server,
-    get engine() {
-      return context.engine
-    },
-    get kind() {
-      return context.kind
-    },
+  return contextWith(context, {
     party: (options) => {
       const made = partyOn(context.name, context.engine.server.url, options)
       parties.push(made)
@@ -168,7 +160,7 @@ function stageOf(context: EngineContext): Stage {
     },
     onServer,
     key: (part = 'key') => ['session-locks', file, tests, part],
-  }
+  })
 }
 
 export function caught(promise: Promise<unknown>): Promise<unknown> {
