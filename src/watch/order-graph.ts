@@ -24,6 +24,8 @@ const mostWays = 8
 const mostEdges = 20_000
 /** A cycle of more locks than these is hardly ever met, and takes long to look for. */
 const longest = 6
+/** How far one search may go: where very many ways lead back, and none of them closes, it would not end. */
+const mostSteps = 1000
 
 /** Which lock was asked for while which was held, in all the transactions that were seen. */
 export class OrderGraph {
@@ -40,10 +42,15 @@ export class OrderGraph {
   /** Gives the cycle that the edge closes, if there is one that was not given before. */
   add(edge: OrderEdge): OrderCycle | undefined {
     const ways = this.#waysOf(edge)
-    if (ways === undefined || ways.some((way) => isSame(way, edge))) return undefined
-    if (ways.length >= mostWays) return undefined
-    ways.push(edge)
-    const cycle = isClosed([edge]) ? [edge] : this.#search([edge])
+    if (ways === undefined || ways.some((way) => saysAll(way, edge))) return undefined
+    // what has more gates says nothing that this one does not say
+    const others = ways.filter((way) => !saysAll(edge, way))
+    if (others.length >= mostWays) {
+      this.#isFull = true
+      return undefined
+    }
+    ways.splice(0, ways.length, ...others, edge)
+    const cycle = this.#cycleOf(edge)
     return cycle && this.#isNew(cycle) ? cycle : undefined
   }
 
@@ -55,8 +62,10 @@ export class OrderGraph {
     let targets = this.#edges.get(from)
     const known = targets?.get(to)
     if (known !== undefined) return known
-    this.#isFull ||= this.#count >= mostEdges
-    if (this.#isFull) return undefined
+    if (this.#count >= mostEdges) {
+      this.#isFull = true
+      return undefined
+    }
     if (targets === undefined) {
       targets = new Map<string, OrderEdge[]>()
       this.#edges.set(from, targets)
@@ -77,19 +86,40 @@ export class OrderGraph {
     return true
   }
 
+  /** The shortest that the edge closes. */
+  #cycleOf(edge: OrderEdge): OrderCycle | undefined {
+    if (isClosed([edge])) return [edge]
+    if (!this.#leadsBack(edge)) return undefined
+    const limit = { length: 2, steps: mostSteps }
+    for (; limit.length <= longest; limit.length += 1) {
+      const cycle = this.#search([edge], limit)
+      if (cycle !== undefined) return cycle
+    }
+    return undefined
+  }
+
+  /** Whether there is any way at all: nearly always there is none, and that is seen soon. */
+  #leadsBack({ from, to }: OrderEdge): boolean {
+    const reached = new Set([to])
+    for (const place of reached)
+      for (const next of this.#edges.get(place)?.keys() ?? []) {
+        if (next === from) return true
+        reached.add(next)
+      }
+    return false
+  }
+
   /** The way back from the end of a path to its beginning, by which two transactions can meet at each lock. */
-  #search(path: OrderCycle): OrderCycle | undefined {
+  #search(path: OrderCycle, limit: { readonly length: number; steps: number }): OrderCycle | undefined {
     const last = path.at(-1)
-    if (last === undefined || path.length >= longest) return undefined
-    const passed = new Set(path.map(({ from }) => from))
+    if (last === undefined || (limit.steps -= 1) < 0) return undefined
+    const isLast = path.length + 1 === limit.length
     for (const [to, ways] of this.#edges.get(last.to) ?? []) {
-      const closes = to === path[0]?.from
-      if (!closes && passed.has(to)) continue
-      for (const way of ways.filter(
-        (next) => canMeet(last, next) && path.every((one) => noGate(one, next)),
-      )) {
+      if (isLast ? to !== path[0]?.from : path.some(({ from }) => from === to)) continue
+      for (const way of ways) {
+        if (!canMeet(last, way) || !path.every((one) => noGate(one, way))) continue
         const longer = [...path, way]
-        const cycle = closes ? (isClosed(longer) ? longer : undefined) : this.#search(longer)
+        const cycle = isLast ? (isClosed(longer) ? longer : undefined) : this.#search(longer, limit)
         if (cycle !== undefined) return cycle
       }
     }
@@ -111,13 +141,9 @@ function noGate(one: OrderEdge, other: OrderEdge): boolean {
   return !one.gates.some((gate) => other.gates.includes(gate))
 }
 
-function isSame(one: OrderEdge, other: OrderEdge): boolean {
-  return (
-    one.fromMode === other.fromMode &&
-    one.toMode === other.toMode &&
-    one.gates.length === other.gates.length &&
-    noneMissing(one.gates, other.gates)
-  )
+/** Whether whoever can meet the other can meet this one, too. */
+function saysAll(one: OrderEdge, other: OrderEdge): boolean {
+  return one.fromMode === other.fromMode && one.toMode === other.toMode && noneMissing(one.gates, other.gates)
 }
 
 function noneMissing(some: readonly string[], others: readonly string[]): boolean {

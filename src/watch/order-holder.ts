@@ -1,4 +1,5 @@
 import type { LockMode } from '../core/request.ts'
+import type { TransactionEvent } from '../events/shapes.ts'
 import type { CallPlace } from './call-place.ts'
 import type { OrderEdge } from './order-graph.ts'
 
@@ -14,17 +15,36 @@ export interface OrderLock {
   readonly place: CallPlace | undefined
 }
 
+/** Each lock is compared with all that are held: of very many, the first ones count. */
+const mostHeld = 48
+
 /** Whoever holds locks: a transaction, or a chain of calls outside of one, inside of another. */
 export class OrderHolder {
+  /** Undefined for a chain of calls. */
+  readonly transaction: TransactionEvent | undefined
   readonly #outer: OrderHolder | undefined
+  readonly #depth: number
   readonly #held = new Map<object, OrderLock>()
   #attempt = 0
+  #isOver = false
 
-  constructor(outer: OrderHolder | undefined) {
-    this.#outer = outer
+  constructor(outer: OrderHolder | undefined, transaction?: TransactionEvent) {
+    const open = outer?.nearest()
+    // a chain that never gives anything back has an end, too
+    this.#outer = open !== undefined && open.#depth >= mostHeld ? open.#outer : open
+    this.#depth = this.#outer === undefined ? 1 : this.#outer.#depth + 1
+    this.transaction = transaction
+  }
+
+  /** This one, or where it is over, the one around it. */
+  nearest(): OrderHolder | undefined {
+    return this.#isOver ? this.#outer?.nearest() : this
   }
 
   hold(token: object, lock: OrderLock): void {
+    this.#forgetAttempt()
+    if (this.#held.size >= mostHeld) return
+    for (const one of this.#held.values()) if (isNoLess(one, lock)) return
     this.#held.set(token, lock)
   }
 
@@ -32,18 +52,22 @@ export class OrderHolder {
     this.#held.delete(token)
   }
 
-  releaseAll(): void {
+  /** It will hold nothing more. */
+  over(): void {
+    this.#isOver = true
     this.#held.clear()
   }
 
   /** What an earlier attempt of a transaction had is gone. */
-  enter(attempt: number): void {
-    if (attempt !== this.#attempt) this.releaseAll()
-    this.#attempt = attempt
+  #forgetAttempt(): void {
+    const { attempts = 0 } = this.transaction ?? {}
+    if (attempts !== this.#attempt) this.#held.clear()
+    this.#attempt = attempts
   }
 
   /** What is held here, the oldest first. */
   held(): readonly OrderLock[] {
+    this.#forgetAttempt()
     return [...(this.#outer?.held() ?? []), ...this.#held.values()]
   }
 
@@ -54,6 +78,12 @@ export class OrderHolder {
       ? []
       : held.flatMap((lock) => edgeOf(lock, asked, held) ?? [])
   }
+}
+
+/** Whether it is the same lock, and as strong. */
+function isNoLess(one: OrderLock, other: OrderLock): boolean {
+  const isSame = one.kind === other.kind && one.which === other.which && one.by === other.by
+  return isSame && (one.mode === other.mode || one.mode === 'exclusive')
 }
 
 /** Whether a lock is there already with the other one, or may be: two texts can name the same row. */

@@ -96,12 +96,16 @@ class Order {
       'tracing:holdfast:lease:asyncEnd': (event: LeaseEvent) => this.#granted(event, leaseLock),
       'holdfast:lease:ended': (event: LeaseEvent) => this.#ended(event),
       'tracing:holdfast:statement:start': (event: StatementEvent) => this.#statement(event),
+      // what has failed holds nothing
+      'tracing:holdfast:statement:error': (event: StatementEvent) =>
+        event.transaction && this.#transactions.get(event.transaction)?.release(event),
       'tracing:holdfast:transaction:asyncEnd': (event: TransactionEvent) =>
-        this.#transactions.get(event)?.releaseAll(),
+        this.#transactions.get(event)?.over(),
     })
     transactionChannel.start.bindStore(this.#current, (event) => {
-      const holder = new OrderHolder(this.#current.getStore())
-      this.#transactions.set(event as TransactionEvent, holder)
+      const transaction = event as TransactionEvent
+      const holder = new OrderHolder(this.#current.getStore(), transaction)
+      this.#transactions.set(transaction, holder)
       this.#places.note(event)
       return holder
     })
@@ -129,15 +133,14 @@ class Order {
   #asked<Event extends LockEvent | LeaseEvent>(event: Event, lockOf: LockOf<Event>): void {
     this.#places.note(event)
     const transaction = 'transaction' in event ? event.transaction : undefined
-    const holder = this.#holderOf(transaction)
-    if (transaction === undefined) this.#holders.set(event, holder)
+    const holder = transaction === undefined ? this.#asker(event) : this.#holderOf(transaction)
     const lock = lockOf(event, this.#places.of(event))
     // one that is asked for again was learned from when it was asked for first
     if (lock !== undefined && waits(event) && !('first' in event)) this.#learn(holder, lock, transaction)
   }
 
   #granted<Event extends LockEvent | LeaseEvent>(event: Event, lockOf: LockOf<Event>): void {
-    if (event.outcome !== 'granted') return
+    if (event.outcome !== 'granted') return this.#ended(event)
     const transaction = 'transaction' in event ? event.transaction : undefined
     const holder = transaction === undefined ? this.#holders.get(event) : this.#holderOf(transaction)
     const lock = lockOf(event, this.#places.of(event))
@@ -147,7 +150,9 @@ class Order {
   }
 
   #ended(event: HoldEvent): void {
-    this.#holders.get(event)?.release(event)
+    const holder = this.#holders.get(event)
+    if (holder?.transaction === undefined) holder?.over()
+    else holder.release(event)
   }
 
   #statement(event: StatementEvent): void {
@@ -165,14 +170,25 @@ class Order {
     holder.hold(event, lock)
   }
 
-  /** Of one transaction, or of the chain of calls: whoever asks outside of a transaction is known from here on. */
-  #holderOf(transaction: TransactionEvent | undefined): OrderHolder {
-    const known = transaction === undefined ? this.#current.getStore() : this.#transactions.get(transaction)
-    const holder = known ?? new OrderHolder(undefined)
-    if (transaction !== undefined) holder.enter(transaction.attempts)
+  #holderOf(transaction: TransactionEvent): OrderHolder {
+    const known = this.#transactions.get(transaction)
     if (known !== undefined) return known
-    if (transaction === undefined) this.#current.enterWith(holder)
-    else this.#transactions.set(transaction, holder)
+    const holder = new OrderHolder(undefined, transaction)
+    this.#transactions.set(transaction, holder)
+    return holder
+  }
+
+  /**
+   * Who asks outside of a transaction: what follows in the same chain of calls is inside of it, and what runs beside it
+   * is not. A lock that a transaction is opened with becomes that transaction's.
+   */
+  #asker(event: LockEvent | LeaseEvent): OrderHolder {
+    const current = this.#current.getStore()?.nearest()
+    const isOpening = 'kind' in event && event.kind !== 'session'
+    const isInside = current?.transaction !== undefined && !isOpening
+    const holder = isInside ? current : new OrderHolder(current)
+    this.#holders.set(event, holder)
+    if (!isOpening) this.#current.enterWith(holder)
     return holder
   }
 

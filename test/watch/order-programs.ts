@@ -2,6 +2,7 @@ import { RetryableTransactionError } from '../../src/core/errors.ts'
 import type { TransactionOptions } from '../../src/locks/transaction/options.ts'
 import { once, change } from '../deadlocks/stage.ts'
 import type { Way } from '../deadlocks/ways.ts'
+import { gate } from '../entries/stage.ts'
 
 /** A program that takes locks, one transaction behind the other, so that nothing ever waits. */
 export interface Program {
@@ -182,4 +183,43 @@ export const right: readonly Program[] = [
       await inOne(way, [orders, stock], mark)
     },
   },
+  {
+    title: 'a transaction that is opened with its lock and run again',
+    run: async ({ locks, run }, mark) => {
+      let attempts = 0
+      const work = async (tx: unknown): Promise<void> => {
+        attempts += 1
+        await run(tx, change('stock', 0))
+        if (attempts === 1) throw new RetryableTransactionError('serialization', 'again')
+      }
+      await locks.withLock([`a ${mark}`], work, { isolation: 'read committed', attempts: 2 })
+      if (attempts !== 2) throw new Error('it was not run again')
+    },
+  },
+  {
+    title: 'requests beside each other, of a program that had a lock when it started',
+    run: async ({ locks }, mark) => {
+      await (await locks.acquire([`leader ${mark}`])).release()
+      const beside = async (first: string, second: string): Promise<void> => {
+        const [taken, done] = [gate(), gate()]
+        const one = request(async () => {
+          const held = await locks.acquire([`${first} ${mark}`])
+          taken.open()
+          await done.opened
+          await held.release()
+        })
+        await taken.opened
+        await request(async () => (await locks.acquire([`${second} ${mark}`])).release())
+        done.open()
+        await one
+      }
+      await beside('a', 'b')
+      await beside('b', 'a')
+    },
+  },
 ]
+
+/** Starts something that nothing else of the program is inside of. */
+function request<T>(handle: () => Promise<T>): Promise<T> {
+  return Promise.resolve().then(handle)
+}

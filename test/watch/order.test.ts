@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 
 import { LockUsageError } from '../../src/core/errors.ts'
 import { watchOrder, type OrderReport } from '../../src/watch/order.ts'
-import { change, describeLibraries, once } from '../deadlocks/stage.ts'
+import { change, describeLibraries, once, run as send } from '../deadlocks/stage.ts'
 import { caught } from '../entries/stage.ts'
 import { right, wrong } from './order-programs.ts'
 
@@ -27,6 +27,25 @@ describeLibraries((stage) => {
   test.each(right)('is not reported: $title', async ({ run }) => {
     const reports = watched()
     await run(stage.way, String((marks += 1)))
+    expect(reports).toEqual([])
+  })
+
+  test('what was refused is not held', async () => {
+    const reports = watched()
+    const { locks, run } = stage.way
+    const rival = await stage.rival()
+    await send(rival, change('stock', 0))
+    await locks.transaction(async (tx) => {
+      await run(tx, 'savepoint s')
+      await caught(run(tx, 'select n from stock where id = 1 for update nowait'))
+      await run(tx, 'rollback to savepoint s')
+      await run(tx, change('orders', 0))
+    }, once)
+    await rival.rollback()
+    await locks.transaction(async (tx) => {
+      await run(tx, change('orders', 0))
+      await run(tx, change('stock', 0))
+    }, once)
     expect(reports).toEqual([])
   })
 
