@@ -68,6 +68,7 @@ export class PgBody<Client extends BodyClient> {
   /** The transactions that the server has begun and ended since ours began, with ours. */
   #begun = 0
   #ended = 0
+  #isBeginning = false
 
   constructor(client: Client) {
     this.#client = client
@@ -87,6 +88,12 @@ export class PgBody<Client extends BodyClient> {
     this.state.begin()
     this.#begun = 0
     this.#ended = 0
+    this.#isBeginning = false
+  }
+
+  /** What the server answers next is no answer to a statement, though one may wait behind it. */
+  readonly beginsAlone = (): void => {
+    this.#isBeginning = true
   }
 
   untilIdle(): Promise<void> | undefined {
@@ -201,6 +208,9 @@ export class PgBody<Client extends BodyClient> {
   }
 
   readonly #ready = ({ status }: { readonly status: string }): void => {
+    const hasBegun = this.#isBeginning && status === 'T'
+    this.#isBeginning = false
+    if (hasBegun) return
     if (status === 'T') this.state.succeeded()
     // no transaction; ours is told by the tag of its COMMIT
     else if (status === 'I' && this.state.isOpen && this.#begun > 0) this.state.told(false)

@@ -39,9 +39,10 @@ export interface Rider {
    * trip with it, or by itself when none comes in this round of the event loop. Gives the rows of its last statement,
    * their values as text.
    *
-   * The server skips the statement when the beginning fails, and none is sent after that until `end`.
+   * The server skips the statement when the beginning fails, and none is sent after that until `end`. `goesAlone` is
+   * called where the answer to the beginning is not that to a statement.
    */
-  readonly start: (texts: readonly string[]) => Promise<readonly Row[]>
+  readonly start: (texts: readonly string[], goesAlone?: () => void) => Promise<readonly Row[]>
   /** Lets statements through again, unless the beginning is under way. Says how far it has come. */
   readonly end: () => Stage
 }
@@ -66,8 +67,8 @@ function createRider(client: RidingClient): Rider {
   // Once for the life of the client: to put the method back each time would make every use of the client slower.
   client.query = (...args) => (ride === undefined ? send(...args) : ride.query(args))
   return {
-    start: (texts) => {
-      const own = new Ride({ client, stream, Query, send }, texts)
+    start: (texts, goesAlone = () => {}) => {
+      const own = new Ride({ client, stream, Query, send, goesAlone }, texts)
       ride = own
       const arrived = (): void => {
         if (ride === own) ride = undefined
@@ -89,6 +90,7 @@ interface Way {
   readonly stream: PgStream
   readonly Query: OwnQueryClass
   readonly send: (...args: QueryArguments) => unknown
+  readonly goesAlone: () => void
 }
 
 /** One beginning, from its announcement to its answer. */
@@ -143,6 +145,7 @@ class Ride {
 
   #goAlone(): void {
     this.#depart()
+    this.#way.goesAlone()
     const answer = this.#way.send(this.#texts.join('; ')) as Promise<unknown>
     answer.then((result) => this.#arrive(lastRows(result)), this.#fail)
   }

@@ -164,7 +164,7 @@ function statementsOn(client: PgClient, names: StatementNames | undefined, body:
   const ride = (start: TransactionStart = {}): Promise<readonly Row[]> => {
     rider = riderOf(client)
     // no text of the head has a semicolon but between two statements
-    return rider.start(beginning(start).split('; '))
+    return rider.start(beginning(start).split('; '), body.beginsAlone)
   }
   const undo = async (reason: unknown): Promise<never> => {
     // where that fails, the connection is gone, and the transaction with it
