@@ -28,6 +28,8 @@ export interface TransactionEvent extends EventPlace, EventFailure {
   readonly attempts: number
   /** Whether the adapter shows its statements. There once it has begun, if somebody listens to `holdfast:statement`. */
   readonly showsStatements?: boolean
+  /** Whether it is the only one of its database that writes, as on SQLite. There once it has begun. */
+  readonly isOnlyWriter?: boolean
   /** There at its end. `unknown`: the connection broke at COMMIT, and nobody can tell what is stored. */
   readonly outcome?: 'committed' | 'rolled back' | 'unknown'
 }

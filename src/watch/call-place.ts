@@ -19,9 +19,10 @@ const deepest = 100
 export function callPlace(): CallPlace | undefined {
   const before = Error.stackTraceLimit
   Error.stackTraceLimit = deepest
-  const { stack = '' } = new Error('where')
+  const { stack } = new Error('where')
   Error.stackTraceLimit = before
-  return placeIn(stack, ownFolder)
+  // a program may make something else of stacks
+  return placeIn(String(stack), ownFolder)
 }
 
 /** The folder of this package's code, in which all files are two folders deep. As CommonJS a file knows its path only. */

@@ -17,7 +17,7 @@ export class DatabaseTime {
     if (tally === undefined) return
     if (tally.underWay === 0) tally.since = performance.now()
     tally.underWay += 1
-    tally.last = text
+    if (text !== 'COMMIT' && text !== 'ROLLBACK') tally.last = text
   }
 
   ended({ transaction }: StatementEvent): void {
@@ -35,7 +35,7 @@ export class DatabaseTime {
     return tally.spentMs + (tally.underWay > 0 ? performance.now() - tally.since : 0)
   }
 
-  /** The text that was sent last. */
+  /** The text that was sent last, but for the end of the transaction. */
   lastText(transaction: TransactionEvent | undefined): string | undefined {
     return transaction && this.#tallies.get(transaction)?.last
   }

@@ -1,13 +1,13 @@
 import { checkDuration, onlyKnown } from '../core/check-field.ts'
 import { performance } from '../core/clock.ts'
 import { LockUsageError } from '../core/errors.ts'
-import { inWords } from '../core/in-words.ts'
 import { objectTo } from '../events/objection.ts'
 import type { LockEvent, StatementEvent, TransactionEvent } from '../events/shapes.ts'
 import { DatabaseTime } from './database-time.ts'
 import { messageOf, type HoldReport } from './hold-report.ts'
 import { listenTo, type Watch } from './listen.ts'
 import { Places } from './places.ts'
+import { tellSafely } from './tell-safely.ts'
 import { waitersFor, type Inspecting } from './waiters.ts'
 
 /** How long a transaction may hold its locks, and what is done with one that holds them longer. */
@@ -152,18 +152,11 @@ class Guard {
     if (onHold === 'throw' && level === 'broken' && transaction !== undefined)
       return objectTo(transaction, objection({ ...known, waiters: undefined }))
     const waiters = locks === undefined || !isHeld ? undefined : await waitersFor(locks, lock)
+    // it has ended while others were asked, and that is told; or nobody wants to hear any more
+    if (isHeld && !this.#holds.has(lock)) return
     const report = { ...known, waiters, message: messageOf({ ...known, waiters }) }
-    if (typeof onHold === 'function') told(onHold, report)
+    if (typeof onHold === 'function') tellSafely('onHold', onHold, report)
     else process.emitWarning(report.message, 'HoldfastWarning', `HOLDFAST_HELD_${level.toUpperCase()}`)
-  }
-}
-
-/** A mistake in it must not end the process that it watches. */
-function told(onHold: (report: HoldReport) => void, report: HoldReport): void {
-  try {
-    onHold(report)
-  } catch (error) {
-    process.emitWarning(`onHold has failed: ${inWords(error)}`, 'HoldfastWarning')
   }
 }
 

@@ -74,9 +74,9 @@ export class OrderHolder {
   /** What it says about the order when this lock is asked for. */
   edgesTo(asked: OrderLock): readonly OrderEdge[] {
     const held = this.held()
-    return held.some((lock) => covers(lock, asked))
-      ? []
-      : held.flatMap((lock) => edgeOf(lock, asked, held) ?? [])
+    if (held.some((lock) => covers(lock, asked))) return []
+    const more = this.transaction?.isOnlyWriter === true ? ['the only writer'] : []
+    return held.flatMap((lock) => edgeOf(lock, asked, { all: held, more }) ?? [])
   }
 }
 
@@ -97,7 +97,13 @@ function isComparable(one: OrderLock, other: OrderLock): boolean {
   return isOne(one) && isOne(other) && one.by === other.by
 }
 
-function edgeOf(held: OrderLock, asked: OrderLock, all: readonly OrderLock[]): OrderEdge | undefined {
+interface Around {
+  readonly all: readonly OrderLock[]
+  /** Gates that are no locks of ours. */
+  readonly more: readonly string[]
+}
+
+function edgeOf(held: OrderLock, asked: OrderLock, { all, more }: Around): OrderEdge | undefined {
   const isOneKind = held.kind === asked.kind
   if (isOneKind && !isComparable(held, asked)) return undefined
   const gates = all.filter((lock) => lock !== held && lock.mode !== 'shared' && isOne(lock))
@@ -106,7 +112,7 @@ function edgeOf(held: OrderLock, asked: OrderLock, all: readonly OrderLock[]): O
     to: isOneKind ? nameOf(asked) : asked.kind,
     fromMode: held.mode,
     toMode: asked.mode,
-    gates: [...new Set(gates.map(nameOf))],
+    gates: [...new Set([...gates.map(nameOf), ...more])],
     ...(held.place && { fromPlace: held.place }),
     ...(asked.place && { toPlace: asked.place }),
   }

@@ -27,14 +27,14 @@ export function statementLock({
   params,
 }: StatementEvent): { readonly lock: Omit<OrderLock, 'place'>; readonly waits: boolean } | undefined {
   const found = sqlLockOf(text, params)
-  if (found === undefined || /(?:^|\.)holdfast_/.test(found.table)) return undefined
+  if (found === undefined || /(?:^|\.)(?:holdfast_|_leases$|_once$)/.test(found.table)) return undefined
   const { table, mode, waits, row } = found
   return { lock: { ...tableNames(table), which: row?.which, by: row?.by, mode }, waits }
 }
 
 /** With its schema or without, a table is the same one: the shorter name is the one that both have. */
 function tableNames(table: string): Pick<OrderLock, 'kind'> {
-  return { kind: `table ${table.split('.').at(-1) ?? table}` }
+  return { kind: `table ${(table.split('.').at(-1) ?? table).toLowerCase()}` }
 }
 
 /** The first part of a key is what it is one of. */

@@ -2,7 +2,6 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 import { onlyKnown } from '../core/check-field.ts'
 import { LockUsageError } from '../core/errors.ts'
-import { inWords } from '../core/in-words.ts'
 import { transactionChannel } from '../events/channels.ts'
 import { objectTo } from '../events/objection.ts'
 import type { HoldEvent, LeaseEvent, LockEvent, StatementEvent, TransactionEvent } from '../events/shapes.ts'
@@ -13,6 +12,7 @@ import { OrderHolder, type OrderLock } from './order-holder.ts'
 import { leaseLock, namedLock, statementLock, tableLock } from './order-locks.ts'
 import { cycleText } from './order-text.ts'
 import { Places } from './places.ts'
+import { tellSafely } from './tell-safely.ts'
 
 /** Locks are taken in opposite orders. */
 export interface OrderReport {
@@ -204,11 +204,7 @@ class Order {
       return objectTo(transaction, (isStored) => new LockUsageError('order', report.message, { isStored }))
     if (typeof this.#onCycle !== 'function')
       return process.emitWarning(report.message, 'HoldfastWarning', 'HOLDFAST_LOCK_ORDER')
-    try {
-      this.#onCycle(report)
-    } catch (error) {
-      process.emitWarning(`onCycle has failed: ${inWords(error)}`, 'HoldfastWarning')
-    }
+    tellSafely('onCycle', this.#onCycle, report)
   }
 }
 

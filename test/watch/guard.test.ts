@@ -7,6 +7,7 @@ import { LockUsageError } from '../../src/core/errors.ts'
 import type { LockEvent } from '../../src/events/shapes.ts'
 import { guardHolds, type GuardOptions } from '../../src/watch/guard.ts'
 import type { HoldReport } from '../../src/watch/hold-report.ts'
+import type { Locks } from '../../src/locks.ts'
 import { waitersFor } from '../../src/watch/waiters.ts'
 import { change, describeLibraries, once, run } from '../deadlocks/stage.ts'
 import { until } from '../engines/use.ts'
@@ -67,6 +68,7 @@ describeLibraries((stage) => {
     const { heldMs = 0, databaseMs = 0 } = report ?? {}
     expect(heldMs - databaseMs).toBeGreaterThanOrEqual(fetchedMs - 1)
     expect(databaseMs).toBeGreaterThanOrEqual(49)
+    expect(report?.statement).toBe(sleeps[stage.name])
     expect(report?.message).toContain(`of it outside the database; taken at test/watch/guard.test.ts:${line}`)
   })
 
@@ -81,6 +83,31 @@ describeLibraries((stage) => {
     const reports = guarded()
     await stage.way.locks.withLock(key, () => until(() => reports.length > 0, 'a report'))
     expect(reports.map(({ isHeld }) => isHeld)).toEqual([true, false])
+  })
+
+  test('one that has ended while others were asked is not told as held', async () => {
+    const [asked, ended] = [gate(), gate()]
+    const inspect: Locks<unknown>['inspect'] = async (options) => {
+      asked.open()
+      await ended.opened
+      return stage.way.locks.inspect(options)
+    }
+    const reports = guarded({ locks: { inspect } })
+    await stage.way.locks.withLock(key, () => asked.opened)
+    ended.open()
+    await stage.way.locks.inspect()
+    await until(() => reports.length > 0, 'a report')
+    expect(reports.map(({ isHeld }) => isHeld)).toEqual([false])
+  })
+
+  test('a report that cannot be handled, now or later, ends nothing', async () => {
+    const warnings: string[] = []
+    const warned = ({ message }: Error): void => void warnings.push(message)
+    process.on('warning', warned)
+    onTestFinished(() => void process.off('warning', warned))
+    guarded({ onHold: (() => Promise.reject(new Error('later'))) as () => void })
+    await stage.way.locks.withLock(key, () => until(() => warnings.length > 0, 'a warning'))
+    expect(warnings[0]).toContain('onHold has failed: Error: later')
   })
 
   test('both limits are told of, each once, and off is off', async () => {

@@ -1,6 +1,8 @@
+import Database from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
 
 import { LockUsageError } from '../../src/core/errors.ts'
+import { createLocks } from '../../src/entries/better-sqlite3.ts'
 import { watchOrder, type OrderReport } from '../../src/watch/order.ts'
 import { change, describeLibraries, once, run as send } from '../deadlocks/stage.ts'
 import { caught } from '../entries/stage.ts'
@@ -72,4 +74,20 @@ describeLibraries((stage) => {
     expect(rows).toEqual([{ n: 0 }])
     await session.close()
   })
+})
+
+test('where one writes at a time, no two transactions wait for each other', async () => {
+  const reports = watched()
+  const db = new Database(':memory:')
+  onTestFinished(() => void db.close())
+  db.exec('create table stock (id integer primary key); create table orders (id integer primary key)')
+  const locks = createLocks(db)
+  for (const tables of [
+    ['stock', 'orders'],
+    ['orders', 'stock'],
+  ])
+    await locks.transaction(async (tx) => {
+      for (const table of tables) tx.prepare(`delete from ${table} where id = 1`).run()
+    })
+  expect(reports).toEqual([])
 })

@@ -3,9 +3,11 @@ import { deadlineIn, type Deadline } from '../../core/deadline.ts'
 import { UnsupportedLockError } from '../../core/errors.ts'
 import type { Row } from '../../core/statement.ts'
 import { isUnsupported } from '../../core/support.ts'
+import type { Dialect } from '../../dialects/dialect.ts'
 import type { LockTimeout } from '../../dialects/transaction.ts'
 import { note } from '../../events/note.ts'
 import { objectionTo } from '../../events/objection.ts'
+import type { TransactionEvent } from '../../events/shapes.ts'
 import { untilAborted } from '../abort.ts'
 import { examineDeadlock, type Loss } from '../deadlocks/examine.ts'
 import { beginLocked, type Begun } from './begin-locked.ts'
@@ -55,7 +57,7 @@ async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T>
     const server = job.port.server(session)
     const { dialect, version } =
       server instanceof Promise ? await within(beginLimit(job), server, ending.doubt) : server
-    if (job.event !== undefined) note(job.event, { attempts: job.event.attempts + 1, dialect: dialect.name })
+    if (job.event !== undefined) noteAttempt(job.event, dialect)
     const open = openTransaction<Tx>({ dialect, version, session, ending }, job.options, {
       deadline,
       event: job.event,
@@ -84,6 +86,11 @@ async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T>
   const wanted = session.whenStored?.()
   if (wanted !== undefined) await wanted
   return result
+}
+
+function noteAttempt(event: TransactionEvent, { name, transaction }: Dialect): void {
+  const isOnlyWriter = transaction.writeMode !== undefined && event.access === 'read-write'
+  note(event, { attempts: event.attempts + 1, dialect: name, isOnlyWriter })
 }
 
 function lossIn<Tx, T>(error: unknown, { options, budget, isLast }: Job<Tx, T>): Loss {
