@@ -17,7 +17,7 @@ export interface HoldReport {
   readonly databaseMs: number | undefined
   /** The statement that was sent last, where the adapter shows them. */
   readonly statement: string | undefined
-  /** How many sessions waited. Undefined unless `locks` was given, and where the server did not tell in time. */
+  /** How many sessions waited. Undefined unless `locks` was given, where the table is not known, and where the server did not tell in time. */
   readonly waiters: number | undefined
   /** All of it in one sentence. */
   readonly message: string
