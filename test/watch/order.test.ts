@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import Database from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
 
@@ -51,7 +52,10 @@ describeLibraries((stage) => {
     expect(reports).toEqual([])
   })
 
-  test('it can make the transaction reject, which is then rolled back', async () => {
+  test('it can make the transaction reject, which is then rolled back, though another has frozen the event', async () => {
+    const freeze = (event: unknown): void => void Object.freeze(event)
+    subscribe('tracing:holdfast:transaction:start', freeze)
+    onTestFinished(() => void unsubscribe('tracing:holdfast:transaction:start', freeze))
     const { stop } = watchOrder({ onCycle: 'throw' })
     onTestFinished(stop)
     const { locks, run } = stage.way

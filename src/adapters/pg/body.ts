@@ -145,7 +145,8 @@ export class PgBody<Client extends BodyClient> {
   readonly #query = (...args: QueryArguments): unknown => {
     const [config] = args
     const text = textOf(config, this.#client.connection)
-    const refusal = this.state.closed ?? this.state.refusal(text, valuesOf(args))
+    const values = this.state.ear === undefined ? undefined : valuesOf(args)
+    const refusal = this.state.closed ?? this.state.refusal(text, values)
     if (refusal !== undefined) return failQuery(args, refusal, this.#client.connection)
     this.state.announce(text)
     if (!isSubmittable(config)) return this.#send(args)
