@@ -71,7 +71,7 @@ function checked(options: GuardOptions): Terms {
   const { suspectMs = 100, brokenMs = 1000, onHold = 'warn', locks } = options
   if (typeof onHold !== 'function' && onHold !== 'warn' && onHold !== 'throw')
     throw new LockUsageError('onHold', "is 'warn', 'throw' or a function")
-  if (locks !== undefined && typeof locks.inspect !== 'function')
+  if (locks !== undefined && typeof (locks as Partial<Inspecting> | null)?.inspect !== 'function')
     throw new LockUsageError('locks', 'has no inspect: pass what createLocks gives')
   const limits = [limitOf('suspect', suspectMs), limitOf('broken', brokenMs)].filter((it) => it !== undefined)
   return { limits: limits.toSorted((a, b) => a.ms - b.ms), onHold, locks }

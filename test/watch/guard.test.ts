@@ -200,5 +200,6 @@ test('what is wrong is refused', () => {
   expect(() => guardHolds({ suspectMs: -1 })).toThrow(LockUsageError)
   expect(() => guardHolds({ onHold: 'loud' as 'warn' })).toThrow("onHold: is 'warn', 'throw' or a function")
   expect(() => guardHolds({ locks: {} as never })).toThrow('locks: has no inspect')
+  expect(() => guardHolds({ locks: null as never })).toThrow('locks: has no inspect')
   expect(() => guardHolds({ brokenMS: 1 } as never)).toThrow(LockUsageError)
 })
