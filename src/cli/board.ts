@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 
 import type { RunOptions } from './board/run.ts'
-import { CliUsageError, exitCodes, type Call, type Command, type Outcome } from './command.ts'
+import { CliUsageError, exitCodes, type Call, type Command, type Outcome, type Terminal } from './command.ts'
 import { keysIn } from './inspect-key.ts'
 import { oneAddress, unreachable } from './one-address.ts'
 
@@ -52,7 +52,7 @@ export const board: Command = {
       await runBoard(url, { ...options, queues, terminal: call.terminal })
       return { text: '', exitCode: exitCodes.ok }
     } catch (error) {
-      return failure(url, error, call)
+      return failure(url, error, { ...options, ...call.terminal })
     }
   },
 }
@@ -76,11 +76,15 @@ function read(call: Call): Omit<RunOptions, 'queues' | 'terminal'> {
   }
 }
 
+type Beginning = Pick<RunOptions, 'host' | 'port'> & Pick<Terminal, 'signal'>
+
 /** How the board ends when it could not begin. */
-function failure(url: string, error: unknown, { terminal: { signal } }: Call): Outcome {
+function failure(url: string, error: unknown, { host, port, signal }: Beginning): Outcome {
   if (signal.aborted) return { text: 'board: interrupted\n', exitCode: exitCodes.interrupted }
   const { code, syscall } = error as NodeJS.ErrnoException
-  if (syscall === 'listen' || syscall === 'getaddrinfo')
-    return { text: `board: cannot listen there: ${code}\n`, exitCode: exitCodes.failed }
+  if (syscall === 'listen' || syscall === 'getaddrinfo') {
+    const why = code === 'EADDRINUSE' ? `the port ${port} is taken (${code}): name another with --port` : code
+    return { text: `board: cannot listen on ${host}: ${why}\n`, exitCode: exitCodes.failed }
+  }
   return unreachable('board', url, error)
 }

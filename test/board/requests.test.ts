@@ -246,6 +246,6 @@ test('a port that is taken is said', async () => {
   await withBoard([file], async ({ address }) => {
     const { exitCode, output } = await cli(['board', '--port', new URL(address).port, file])
     expect(exitCode).toBe(1)
-    expect(output).toContain('EADDRINUSE')
+    expect(output).toContain('is taken (EADDRINUSE): name another with --port')
   })
 })
