@@ -38,7 +38,7 @@ export async function runBoard(url: string, options: RunOptions): Promise<void> 
       : { isAllowed: false, ways: [] }
     const end = async (id: string, way: EndingWay): Promise<boolean> => {
       const isFound = await source.end(id, way)
-      terminal.progress(`board: ${words[way]} ${id}${isFound ? '' : ': the server knows no such session'}\n`)
+      terminal.progress(`board: ${isFound ? words[way] : 'the server knows no session'} ${id}\n`)
       return isFound
     }
     const served = await serveBoard({ host, port, token, title, watch, ending, end })
