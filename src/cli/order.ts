@@ -1,3 +1,4 @@
+import { visible, visibleJson } from '../conformance/reporters/visible.ts'
 import { OrderGraph, type OrderCycle, type OrderEdge } from '../watch/order-graph.ts'
 import { readOrder } from '../watch/order-file.ts'
 import { cycleText, whereOf } from '../watch/order-text.ts'
@@ -53,7 +54,7 @@ function read(file: string): ReturnType<typeof readOrder> {
 }
 
 function jsonOf({ edges, cycles, full }: Joined): string {
-  return JSON.stringify({ edges, cycles, full }, undefined, 2)
+  return visibleJson({ edges, cycles, full })
 }
 
 function textOf({ edges, cycles, full }: Joined): string {
@@ -64,7 +65,9 @@ function textOf({ edges, cycles, full }: Joined): string {
     '',
     ...(cycles.length === 0 ? ['No opposite orders.'] : cycles.map(cycleText)),
     ...full.map((file) => `Not everything was kept, so there may be more: ${file}`),
-  ].join('\n')
+  ]
+    .map(visible)
+    .join('\n')
 }
 
 function branchesOf(from: string, edges: readonly OrderEdge[]): readonly string[] {
@@ -89,5 +92,5 @@ function mermaidOf({ edges, cycles }: Joined): string {
 
 /** Mermaid reads HTML's names of characters. */
 function quoted(name: string): string {
-  return name.replaceAll(/["#&;<>`]/g, (sign) => `#${sign.codePointAt(0)};`)
+  return visible(name).replaceAll(/["#&;<>`]/g, (sign) => `#${sign.codePointAt(0)};`)
 }

@@ -75,4 +75,21 @@ describe('holdfast order', () => {
     expect(text).toContain('["name #60;b#62;"]')
     expect((await cli(['order', file])).text).toContain('Not everything was kept')
   })
+
+  test.each(['', '--mermaid', '--json'])('a key moves no cursor: order %s', async (format) => {
+    const file = join(await mkdtemp(join(tmpdir(), 'order-')), 'order.json')
+    const edge = {
+      from: 'name a\u001b[2J\nb',
+      to: 'name \u202ec',
+      fromMode: 'exclusive',
+      toMode: 'exclusive',
+    }
+    await writeFile(
+      file,
+      JSON.stringify({ holdfastOrder: 1, isFull: false, edges: [{ ...edge, gates: [] }] }),
+    )
+    const { text } = await cli(['order', ...(format === '' ? [] : [format]), file])
+    expect(text).toMatch(/name a(?:\u241b\[2J\u240a|\\u001b\[2J\\n)b/)
+    expect(text).not.toMatch(/[\u001b\u202e]/)
+  })
 })
