@@ -29,7 +29,8 @@ type Level = HoldReport['level']
 
 /**
  * Tells of transactions of this process that hold a lock for too long: when the limit passes, and again when the lock
- * has ended. Session locks and leases are meant to be held, and are not watched.
+ * has ended. Session locks and leases are meant to be held, and are not watched; nor are locks that only your own
+ * statements take.
  *
  * @example
  * const guard = guardHolds({ brokenMs: 500 })

@@ -24,8 +24,8 @@ export interface OrderReport {
 /** What is done when locks are taken in opposite orders. */
 export interface OrderOptions {
   /**
-   * `warn`: a warning of the process. `throw`: the transaction that closes the cycle rejects and is rolled back; for
-   * tests. A function is given each report. @default 'warn'
+   * `warn`: a warning of the process. `throw`: the transaction that closes the cycle rejects and is rolled back, and
+   * what closes one outside of a transaction is a warning; for tests. A function is given each report. @default 'warn'
    */
   readonly onCycle?: 'warn' | 'throw' | ((report: OrderReport) => void)
   /** Where the order is written when the watch or the process ends, for `holdfast order`. Keys stand there in clear. */
