@@ -1,4 +1,5 @@
 import { performance } from '../core/clock.ts'
+import { endsTransaction } from './statement-end.ts'
 import type { StatementEvent, TransactionEvent } from '../events/shapes.ts'
 
 interface Tally {
@@ -12,12 +13,13 @@ interface Tally {
 export class DatabaseTime {
   readonly #tallies = new WeakMap<TransactionEvent, Tally>()
 
-  started({ transaction, text }: StatementEvent): void {
+  started(statement: StatementEvent): void {
+    const { transaction, text } = statement
     const tally = this.#of(transaction)
     if (tally === undefined) return
     if (tally.underWay === 0) tally.since = performance.now()
     tally.underWay += 1
-    if (text !== 'COMMIT' && text !== 'ROLLBACK') tally.last = text
+    if (!endsTransaction(statement)) tally.last = text
   }
 
   ended({ transaction }: StatementEvent): void {

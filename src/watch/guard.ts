@@ -2,11 +2,14 @@ import { checkDuration, onlyKnown } from '../core/check-field.ts'
 import { performance } from '../core/clock.ts'
 import { LockUsageError } from '../core/errors.ts'
 import { objectTo } from '../events/objection.ts'
-import type { LockEvent, StatementEvent, TransactionEvent } from '../events/shapes.ts'
+import { note } from '../events/note.ts'
+import type { LockEvent, RetryEvent, StatementEvent, TransactionEvent } from '../events/shapes.ts'
 import { DatabaseTime } from './database-time.ts'
 import { messageOf, type HoldReport } from './hold-report.ts'
 import { listenTo, type Watch } from './listen.ts'
+import { OwnLocks } from './own-locks.ts'
 import { Places } from './places.ts'
+import { endsTransaction } from './statement-end.ts'
 import { tellSafely } from './tell-safely.ts'
 import { waitersFor, type Inspecting } from './waiters.ts'
 
@@ -29,8 +32,7 @@ type Level = HoldReport['level']
 
 /**
  * Tells of transactions of this process that hold a lock for too long: when the limit passes, and again when the lock
- * has ended. Session locks and leases are meant to be held, and are not watched; nor are locks that only your own
- * statements take.
+ * has ended. Session locks and leases are meant to be held, and are not watched.
  *
  * @example
  * const guard = guardHolds({ brokenMs: 500 })
@@ -41,11 +43,13 @@ export function guardHolds(options: GuardOptions = {}): Watch {
   const guard = new Guard(checked(options))
   const stop = listenTo({
     'tracing:holdfast:transaction:start': (event: TransactionEvent) => guard.places.note(event),
-    'tracing:holdfast:lock:start': (event: LockEvent) => guard.places.note(event),
+    'tracing:holdfast:transaction:asyncEnd': (event: TransactionEvent) => guard.over(event),
+    'holdfast:transaction:retry': ({ transaction }: RetryEvent) => guard.over(transaction),
+    'tracing:holdfast:lock:start': (event: LockEvent) => guard.asked(event),
     'tracing:holdfast:lock:asyncEnd': (event: LockEvent) => guard.granted(event),
     'holdfast:lock:ended': (event: LockEvent) => guard.ended(event),
-    'tracing:holdfast:statement:start': (event: StatementEvent) => guard.time.started(event),
-    'tracing:holdfast:statement:asyncEnd': (event: StatementEvent) => guard.time.ended(event),
+    'tracing:holdfast:statement:start': (event: StatementEvent) => guard.sent(event),
+    'tracing:holdfast:statement:asyncEnd': (event: StatementEvent) => guard.answered(event),
   })
   return {
     stop: () => {
@@ -94,7 +98,8 @@ type Seen = Pick<HoldReport, 'level' | 'isHeld' | 'lock' | 'heldMs'>
 
 class Guard {
   readonly places = new Places()
-  readonly time = new DatabaseTime()
+  readonly #own = new OwnLocks(this.places)
+  readonly #time = new DatabaseTime()
   readonly #terms: Terms
   readonly #holds = new Map<LockEvent, Hold>()
   /** The lock by which an attempt of a transaction is judged: the first that it was granted. */
@@ -104,17 +109,47 @@ class Guard {
     this.#terms = terms
   }
 
+  asked(lock: LockEvent): void {
+    this.places.note(lock)
+    this.#own.callStarts(lock)
+  }
+
+  sent(statement: StatementEvent): void {
+    this.#time.started(statement)
+    if (!this.#isJudged(statement.transaction)) this.#own.starts(statement)
+  }
+
+  answered(statement: StatementEvent): void {
+    this.#time.ended(statement)
+    const taken = this.#own.taken(statement)
+    if (taken !== undefined) this.granted(taken)
+    if (endsTransaction(statement)) this.over(statement.transaction)
+  }
+
+  /** A transaction, or an attempt of one, has ended. */
+  over(transaction: TransactionEvent | undefined): void {
+    const lock = this.#own.ended(transaction)
+    const hold = lock && this.#holds.get(lock)
+    if (lock === undefined || hold === undefined) return
+    note(lock, { heldMs: performance.now() - hold.since })
+    this.ended(lock)
+  }
+
+  #isJudged(transaction: TransactionEvent | undefined): boolean {
+    const judged = transaction && this.#judged.get(transaction)
+    return judged?.attempt === transaction?.attempts && judged !== undefined && this.#holds.has(judged.lock)
+  }
+
   granted(lock: LockEvent): void {
+    this.#own.callEnds(lock)
     const { transaction, outcome } = lock
-    if (outcome !== 'granted' || transaction === undefined) return
+    if (outcome !== 'granted' || transaction === undefined || this.#isJudged(transaction)) return
     const attempt = transaction.attempts
-    const judged = this.#judged.get(transaction)
-    if (judged?.attempt === attempt && this.#holds.has(judged.lock)) return
     this.#judged.set(transaction, { attempt, lock })
     const timers = this.#terms.limits.map(({ level, ms }) =>
       setTimeout(() => this.#passed(lock, level), ms).unref(),
     )
-    const spentMs = this.time.spentMs(transaction) ?? 0
+    const spentMs = this.#time.spentMs(transaction) ?? 0
     this.#holds.set(lock, { since: performance.now(), spentMs, attempt, timers })
   }
 
@@ -143,12 +178,12 @@ class Guard {
     const { onHold, locks } = this.#terms
     const { level, isHeld, lock } = seen
     const { transaction } = lock
-    const spentMs = this.time.spentMs(transaction)
+    const spentMs = this.#time.spentMs(transaction)
     const known = {
       ...seen,
       place: this.places.of(lock) ?? this.places.of(transaction),
       databaseMs: spentMs === undefined ? undefined : spentMs - hold.spentMs,
-      statement: this.time.lastText(transaction),
+      statement: this.#time.lastText(transaction),
     }
     if (onHold === 'throw' && level === 'broken' && transaction !== undefined)
       return objectTo(transaction, objection({ ...known, waiters: undefined }))

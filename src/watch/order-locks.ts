@@ -25,11 +25,13 @@ export function tableLock({ table, mode }: LockEvent, place: Place): OrderLock |
 export function statementLock({
   text,
   params,
-}: StatementEvent): { readonly lock: Omit<OrderLock, 'place'>; readonly waits: boolean } | undefined {
+}: StatementEvent):
+  | { readonly lock: Omit<OrderLock, 'place'>; readonly waits: boolean; readonly table: string }
+  | undefined {
   const found = sqlLockOf(text, params)
   if (found === undefined || /(?:^|\.)(?:holdfast_|_leases$|_once$)/.test(found.table)) return undefined
   const { table, mode, waits, row } = found
-  return { lock: { ...tableNames(table), which: row?.which, by: row?.by, mode }, waits }
+  return { lock: { ...tableNames(table), which: row?.which, by: row?.by, mode }, waits, table }
 }
 
 /** With its schema or without, a table is the same one: the shorter name is the one that both have. */

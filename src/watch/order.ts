@@ -12,6 +12,7 @@ import { OrderHolder, type OrderLock } from './order-holder.ts'
 import { leaseLock, namedLock, statementLock, tableLock } from './order-locks.ts'
 import { cycleText } from './order-text.ts'
 import { Places } from './places.ts'
+import { endsTransaction } from './statement-end.ts'
 import { tellSafely } from './tell-safely.ts'
 
 /** Locks are taken in opposite orders. */
@@ -158,7 +159,7 @@ class Order {
   #statement(event: StatementEvent): void {
     const { transaction } = event
     if (transaction === undefined) return
-    if (event.text === 'COMMIT' || event.text === 'ROLLBACK') return
+    if (endsTransaction(event)) return
     const found = statementLock(event)
     if (found === undefined) return
     const holder = this.#holderOf(transaction)

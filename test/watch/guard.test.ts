@@ -72,6 +72,39 @@ describeLibraries((stage) => {
     expect(report?.message).toContain(`of it outside the database; taken at test/watch/guard.test.ts:${line}`)
   })
 
+  test.each(['update stock set n = 0 where id = 1', 'select n from stock where id = 1 for update'])(
+    'a lock that the work takes by itself is told: %s',
+    async (text) => {
+      const reports = guarded()
+      let [line, fetchedMs] = [0, 0]
+      await stage.way.locks.transaction(async (tx) => {
+        line = lineHere() + 1
+        await stage.way.run(tx, text)
+        fetchedMs = await fetchSlowly()
+      }, once)
+      const report = reports.find(({ isHeld }) => !isHeld)
+      expect(report).toMatchObject({ lock: { kind: 'rows', table: 'stock' }, statement: text })
+      expect(reports.filter(({ isHeld }) => !isHeld)).toHaveLength(1)
+      // postgres.js sends it when the caller is not on the stack any more: then it is the place of the transaction
+      const own = { file: 'test/watch/guard.test.ts', lines: [line, line - 2] }
+      const { file, line: told } = report?.place ?? {}
+      expect(file === own.file ? own.lines.includes(Number(told)) : file).toBe(
+        file === own.file ? true : 'test/deadlocks/ways.ts',
+      )
+      const { heldMs = 0, databaseMs = 0 } = report ?? {}
+      expect(heldMs - databaseMs).toBeGreaterThanOrEqual(fetchedMs - 1)
+    },
+  )
+
+  test('a transaction that only reads holds nothing', async () => {
+    const reports = guarded()
+    await stage.way.locks.transaction(async (tx) => {
+      await stage.way.run(tx, 'select n from stock where id = 1')
+      await fetchSlowly()
+    }, once)
+    expect(reports).toEqual([])
+  })
+
   test('the same fetch behind the transaction is not told', async () => {
     const reports = guarded({ brokenMs: 60_000 })
     await stage.way.locks.withLock(key, async () => {})
