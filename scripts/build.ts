@@ -3,7 +3,7 @@ import { mkdtemp, mkdir, readFile, rm, writeFile, cp } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { build, transform } from 'esbuild'
+import { build, transform, type Metafile } from 'esbuild'
 
 import { reachable } from './build/declarations.ts'
 
@@ -47,7 +47,7 @@ function inside(folder: string, path: string): string {
 }
 
 async function bundle(from: string): Promise<void> {
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     absWorkingDir: from,
     entryPoints: programs.map((path) => inside(from, path)),
     outbase: from,
@@ -61,20 +61,33 @@ async function bundle(from: string): Promise<void> {
     // two folders deep, as the sources are that look for package.json
     chunkNames: 'shared/[name]-[hash]',
     write: false,
+    metafile: true,
   })
+  const ofLibrary = new Set(usedBy(metafile, from))
   for (const { path, text } of outputFiles) {
     // imports that name nothing are there for side effects only, and no file of ours has any: bundlers would warn of them
     const code = text.replaceAll(/^import "\.{1,2}\/shared\/[^"]+";\n/gm, '')
     const place = relative(dist, path)
     await write(path, code)
-    if (!isProgram(place)) await write(join(cjs, place), await asCommonJs(code))
+    if (ofLibrary.has(path)) await write(join(cjs, place), await asCommonJs(code))
   }
   await write(join(cjs, 'package.json'), '{ "type": "commonjs" }\n')
 }
 
-/** Node runs these itself. */
-function isProgram(place: string): boolean {
-  return Object.values(bin).some((path) => relative('dist', path) === place)
+/** The files that the entries lead to. What only the command line loads, Node runs itself. */
+function usedBy({ outputs }: Metafile, from: string): readonly string[] {
+  const found = new Set<string>()
+  const open = Object.keys(outputs).filter((path) =>
+    entries.some((entry) => join(from, path) === inside(dist, entry.default)),
+  )
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    if (found.has(path)) continue
+    found.add(path)
+    open.push(
+      ...(outputs[path]?.imports ?? []).filter(({ external }) => external !== true).map((one) => one.path),
+    )
+  }
+  return [...found].map((path) => join(from, path))
 }
 
 async function asCommonJs(code: string): Promise<string> {
