@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
 import { cacheFolder } from './cache-folder.ts'
 import { debianRoot } from './debian-root.ts'
@@ -12,14 +12,11 @@ const machines = [
 ]
 
 let cache = ''
-beforeAll(async () => {
+beforeEach(async () => {
   cache = await mkdtemp(join(tmpdir(), 'holdfast-cache-'))
   vi.stubEnv('HOLDFAST_ENGINES_CACHE', cache)
 })
-afterAll(async () => {
-  vi.unstubAllEnvs()
-  await rm(cache, { recursive: true, force: true })
-})
+afterEach(() => rm(cache, { recursive: true, force: true }))
 
 /** A tree as releases before Debian 12 have it: the loader's file has the C library's version in its name. */
 async function treeWithLinks(name: string): Promise<string> {

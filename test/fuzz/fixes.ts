@@ -201,8 +201,8 @@ export const fixes: readonly Fix[] = [
       },
       {
         file: 'src/locks/transaction/attempt.ts',
-        from: 'await inGrace(session.rollback())',
-        to: 'await session.rollback()',
+        from: "await inGrace(tellEnding(open, 'ROLLBACK', () => session.rollback()))",
+        to: "await tellEnding(open, 'ROLLBACK', () => session.rollback())",
       },
     ],
   },
