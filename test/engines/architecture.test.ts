@@ -52,6 +52,9 @@ describe.each([
     expect(sourcesList('http://mirror/debian/', 'sid', architecture.debian)).toBe(
       `deb [arch=${debian} ${key}] http://mirror/debian/ sid main\n`,
     )
+    expect(sourcesList('http://mirror/debian/', 'bullseye', architecture.debian)).toBe(
+      `deb [arch=${debian} ${key}] http://mirror/debian/ bullseye main\n`,
+    )
     expect(sourcesList('http://mirror/debian', 'bookworm', architecture.debian).split('\n')).toEqual([
       `deb [arch=${debian} ${key}] http://mirror/debian bookworm main`,
       `deb [arch=${debian} ${key}] http://mirror/debian bookworm-updates main`,

@@ -67,11 +67,14 @@ async function prepare(state: string, suite: string, debian: string): Promise<re
   return aptSettings(state, debian)
 }
 
+/** No longer supported: the index of its security updates still names packages whose files are gone. */
+const retired = new Set(['bullseye'])
+
 /** Where apt looks for packages. Only a release has updates: sid is where they come from. */
 export function sourcesList(mirror: string, suite: string, debian: string): string {
   const source = (uri: string, name: string): string =>
     `deb [arch=${debian} signed-by=${KEYRING}] ${uri} ${name} main\n`
-  if (suite === 'sid') return source(mirror, suite)
+  if (suite === 'sid' || retired.has(suite)) return source(mirror, suite)
   const security = source(`${mirror.replace(/\/$/, '')}-security/`, `${suite}-security`)
   return source(mirror, suite) + source(mirror, `${suite}-updates`) + security
 }
