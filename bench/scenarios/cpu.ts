@@ -62,7 +62,7 @@ async function timeSection(url: string, folder: string, bench: Bench): Promise<S
 }
 
 /** Compiling takes as many instructions as thousands of transactions, and there is more of ours to compile. */
-const counted = { warmUp: 20_000, count: 8000 }
+const counted = { warmUp: 60_000, count: 8000 }
 
 /** They do not depend on what else the machine does. */
 async function instructionSection(url: string, folder: string, bench: Bench): Promise<Section | undefined> {
@@ -85,7 +85,7 @@ async function instructionSection(url: string, folder: string, bench: Bench): Pr
       high: count / 1000,
     })),
     goals: goalsOf((a, b) => of(a) / of(b), 'instructions'),
-    notes: ['Counted by valgrind, after 20,000 transactions that are not counted: by then all is compiled.'],
+    notes: ['Counted by valgrind, after 60,000 transactions that are not counted: by then all is compiled.'],
   }
 }
 
