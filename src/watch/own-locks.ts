@@ -48,7 +48,10 @@ export class OwnLocks {
   /** What an answer has brought: a lock that the transaction has from now on. */
   taken(statement: StatementEvent): LockEvent | undefined {
     const lock = statement.error === undefined ? this.#asked.get(statement) : undefined
-    if (lock?.transaction !== undefined) this.#held.set(lock.transaction, lock)
+    const transaction = lock?.transaction
+    // of two that were sent at once, the first is what the transaction is judged by
+    if (lock === undefined || transaction === undefined || this.#held.has(transaction)) return undefined
+    this.#held.set(transaction, lock)
     return lock
   }
 

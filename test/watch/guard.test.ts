@@ -96,6 +96,15 @@ describeLibraries((stage) => {
     },
   )
 
+  test('of two that the work takes at once, one is told of, and its end', async () => {
+    const reports = guarded()
+    await stage.way.locks.transaction(async (tx) => {
+      await Promise.all([stage.way.run(tx, change('stock', 0)), stage.way.run(tx, change('orders', 0))])
+      await fetchSlowly()
+    }, once)
+    expect(reports.filter(({ isHeld }) => !isHeld)).toHaveLength(1)
+  })
+
   test('a transaction that only reads holds nothing', async () => {
     const reports = guarded()
     await stage.way.locks.transaction(async (tx) => {
