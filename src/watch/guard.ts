@@ -111,7 +111,7 @@ class Guard {
 
   asked(lock: LockEvent): void {
     this.places.note(lock)
-    this.#own.callStarts(lock)
+    this.#own.calls.start(lock)
   }
 
   sent(statement: StatementEvent): void {
@@ -141,7 +141,7 @@ class Guard {
   }
 
   granted(lock: LockEvent): void {
-    this.#own.callEnds(lock)
+    this.#own.calls.end(lock)
     const { transaction, outcome } = lock
     if (outcome !== 'granted' || transaction === undefined || this.#isJudged(transaction)) return
     const attempt = transaction.attempts

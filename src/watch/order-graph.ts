@@ -34,9 +34,13 @@ export class OrderGraph {
   #isFull = false
   readonly #reported = new Set<string>()
 
-  /** Whether edges were left out, because there are too many. */
+  /** Whether something was left out, because there is too much: then there may be cycles that were not seen. */
   get isFull(): boolean {
     return this.#isFull
+  }
+
+  leaveOut(): void {
+    this.#isFull = true
   }
 
   /** Gives the cycle that the edge closes, if there is one that was not given before. */
@@ -112,7 +116,9 @@ export class OrderGraph {
   /** The way back from the end of a path to its beginning, by which two transactions can meet at each lock. */
   #search(path: OrderCycle, limit: { readonly length: number; steps: number }): OrderCycle | undefined {
     const last = path.at(-1)
-    if (last === undefined || (limit.steps -= 1) < 0) return undefined
+    limit.steps -= 1
+    if (limit.steps < 0) this.leaveOut()
+    if (last === undefined || limit.steps < 0) return undefined
     const isLast = path.length + 1 === limit.length
     for (const [to, ways] of this.#edges.get(last.to) ?? []) {
       if (isLast ? to !== path[0]?.from : path.some(({ from }) => from === to)) continue

@@ -41,11 +41,13 @@ export class OrderHolder {
     return this.#isOver ? this.#outer?.nearest() : this
   }
 
-  hold(token: object, lock: OrderLock): void {
+  /** Gives false where there are too many to remember it. */
+  hold(token: object, lock: OrderLock): boolean {
     this.#forgetAttempt()
-    if (this.#held.size >= mostHeld) return
-    for (const one of this.#held.values()) if (isNoLess(one, lock)) return
+    for (const one of this.#held.values()) if (isNoLess(one, lock)) return true
+    if (this.#held.size >= mostHeld) return false
     this.#held.set(token, lock)
+    return true
   }
 
   release(token: object): void {

@@ -12,6 +12,7 @@ import { OrderHolder, type OrderLock } from './order-holder.ts'
 import { leaseLock, namedLock, statementLock, tableLock } from './order-locks.ts'
 import { cycleText } from './order-text.ts'
 import { Places } from './places.ts'
+import { RowCalls } from './row-calls.ts'
 import { endsTransaction } from './statement-end.ts'
 import { tellSafely } from './tell-safely.ts'
 
@@ -81,8 +82,7 @@ class Order {
   readonly #transactions = new WeakMap<TransactionEvent, OrderHolder>()
   /** Who holds what is asked for outside of a transaction. */
   readonly #holders = new WeakMap<HoldEvent, OrderHolder>()
-  /** The locks on rows that a transaction asks for now: the statements that take them are those of the calls. */
-  readonly #asking = new WeakMap<TransactionEvent, Set<LockEvent>>()
+  readonly #calls = new RowCalls()
 
   constructor(onCycle: NonNullable<OrderOptions['onCycle']>) {
     this.#onCycle = onCycle
@@ -120,15 +120,14 @@ class Order {
     const { kind, transaction } = event
     if (kind !== 'rows') return this.#asked(event, namedLock)
     if (transaction?.showsStatements !== true) return this.#asked(event, tableLock)
-    const asking = this.#asking.get(transaction) ?? new Set()
-    this.#asking.set(transaction, asking.add(event))
+    this.#calls.start(event)
   }
 
   #lockAnswered(event: LockEvent): void {
     const { kind, transaction } = event
     if (kind !== 'rows') this.#granted(event, namedLock)
     else if (transaction?.showsStatements !== true) this.#granted(event, tableLock)
-    else this.#asking.get(transaction)?.delete(event)
+    else this.#calls.end(event)
   }
 
   #asked<Event extends LockEvent | LeaseEvent>(event: Event, lockOf: LockOf<Event>): void {
@@ -147,7 +146,7 @@ class Order {
     const lock = lockOf(event, this.#places.of(event))
     if (holder === undefined || lock === undefined) return
     this.#holders.set(event, holder)
-    holder.hold(event, lock)
+    if (!holder.hold(event, lock)) this.graph.leaveOut()
   }
 
   #ended(event: HoldEvent): void {
@@ -166,9 +165,9 @@ class Order {
     this.#places.note(event)
     const place = this.#places.of(event) ?? this.#places.of(transaction)
     const lock: OrderLock = { ...found.lock, place }
-    const [call] = this.#asking.get(transaction) ?? []
+    const call = this.#calls.of(transaction)
     if (call === undefined ? found.waits : waits(call)) this.#learn(holder, lock, transaction)
-    holder.hold(event, lock)
+    if (!holder.hold(event, lock)) this.graph.leaveOut()
   }
 
   #holderOf(transaction: TransactionEvent): OrderHolder {

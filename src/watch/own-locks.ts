@@ -1,12 +1,13 @@
 import type { LockEvent, StatementEvent, TransactionEvent } from '../events/shapes.ts'
 import { statementLock } from './order-locks.ts'
 import type { Places } from './places.ts'
+import { RowCalls } from './row-calls.ts'
 
 /** The locks that the work takes by its own statements, as events: nobody asks for these, so nobody tells of them. */
 export class OwnLocks {
   readonly #places: Places
-  /** The calls that ask for rows now: what their statements lock is told by themselves. */
-  readonly #calls = new WeakMap<TransactionEvent, Set<LockEvent>>()
+  /** What these lock is told by themselves. */
+  readonly calls = new RowCalls()
   readonly #asked = new WeakMap<StatementEvent, LockEvent>()
   /** Of each transaction, the one that it has. */
   readonly #held = new WeakMap<TransactionEvent, LockEvent>()
@@ -15,20 +16,10 @@ export class OwnLocks {
     this.#places = places
   }
 
-  callStarts(call: LockEvent): void {
-    if (call.kind !== 'rows' || call.transaction === undefined) return
-    const calls = this.#calls.get(call.transaction) ?? new Set()
-    this.#calls.set(call.transaction, calls.add(call))
-  }
-
-  callEnds(call: LockEvent): void {
-    if (call.transaction !== undefined) this.#calls.get(call.transaction)?.delete(call)
-  }
-
   /** Called while the caller is on the stack. */
   starts(statement: StatementEvent): void {
     const { transaction, adapter, dialect } = statement
-    if (transaction === undefined || (this.#calls.get(transaction)?.size ?? 0) > 0) return
+    if (transaction === undefined || this.calls.of(transaction) !== undefined) return
     const found = statementLock(statement)
     if (found === undefined) return
     const lock: LockEvent = {

@@ -1,4 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { mkdtemp, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
 
@@ -50,6 +53,16 @@ describeLibraries((stage) => {
       await run(tx, change('stock', 0))
     }, once)
     expect(reports).toEqual([])
+  })
+
+  test('of more locks than it remembers it says that something was left out', async () => {
+    const file = join(await mkdtemp(join(tmpdir(), 'order-')), 'order.json')
+    const { stop } = watchOrder({ file })
+    await stage.way.locks.transaction(async (tx) => {
+      for (let id = 1; id <= 49; id += 1) await stage.way.run(tx, change('stock', 0, id))
+    }, once)
+    stop()
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ isFull: true })
   })
 
   test('it can make the transaction reject, which is then rolled back, though another has frozen the event', async () => {
