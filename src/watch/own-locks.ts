@@ -7,7 +7,7 @@ import { RowCalls } from './row-calls.ts'
 export class OwnLocks {
   readonly #places: Places
   /** What these lock is told by themselves. */
-  readonly calls = new RowCalls()
+  readonly calls: RowCalls = new RowCalls()
   readonly #asked = new WeakMap<StatementEvent, LockEvent>()
   /** Of each transaction, the one that it has. */
   readonly #held = new WeakMap<TransactionEvent, LockEvent>()
