@@ -8,7 +8,7 @@ import type { Session, Sessions } from './core/session.ts'
 import type { Row } from './core/statement.ts'
 import type { Unsupported } from './core/support.ts'
 import type { Dialect } from './dialects/dialect.ts'
-import { planOn } from './emit.ts'
+import { planOn } from './dialects/plan-on.ts'
 import { createClaims, type Claims } from './locks/queue/claims.ts'
 import type { LatestDeadlocks } from './locks/deadlocks/latest.ts'
 import { identify } from './locks/identify.ts'
@@ -24,7 +24,7 @@ import { isTarget, lockingRead, type RowQuery } from './locks/rows/query.ts'
 import { lockRows, type LockedRows, type LockingRead, type RowOptions } from './locks/rows/rows.ts'
 import { createScope } from './locks/transaction/scope.ts'
 import { runTransaction } from './locks/transaction/transaction.ts'
-import { findDialect, type DialectName, type Registry } from './registry.ts'
+import type { DialectName, Registry } from './registry.ts'
 
 /** What `createLocks` may be told of the server. What is left out is asked of the server once. */
 export interface LocksOptions<D extends DialectName> {
@@ -132,10 +132,13 @@ export function withTxRetry<Tx, T>(
   return locks.transaction(work, options)
 }
 
-/** Joins an adapter's sessions with the dialects that its driver can reach. */
+/**
+ * Joins an adapter's sessions with the dialects that its driver can reach: as they are, and not by their names, so that
+ * whoever uses one database loads one dialect.
+ */
 export function joinLocks<Tx, D extends DialectName>(
   sessions: Sessions<Tx>,
-  dialects: readonly D[],
+  dialects: readonly Dialect[],
   options?: LocksOptions<D>,
 ): Locks<Tx, D> {
   const meeting = meet(sessions, dialects, options)
@@ -184,11 +187,10 @@ export function sessionsOf({ transaction }: { readonly transaction?: unknown }):
 /** Where a dialect, an adapter and the algorithms meet. */
 export function meet<Tx, D extends DialectName>(
   sessions: Sessions<Tx>,
-  dialects: readonly D[],
+  dialects: readonly Dialect[],
   { dialect, version }: LocksOptions<D> = {},
 ): Meeting<Tx> {
-  const candidates = dialect === undefined ? dialects.map(findDialect) : [findDialect(dialect)]
-  if (typeof dialect === 'string' && !dialects.includes(dialect)) throw notReached(dialect, dialects)
+  const candidates = dialect === undefined ? dialects : [oneOfReached(dialect, dialects)]
   const scope = createScope<Tx>()
   const port = { sessions, server: identify({ dialects: candidates, version }) }
   const needs = createNeeds(port)
@@ -223,10 +225,14 @@ export function meet<Tx, D extends DialectName>(
 }
 
 /** The driver or ORM is for one database: the words of another would be sent there all the same. */
-function notReached(dialect: string, reached: readonly string[]): LockUsageError {
-  return new LockUsageError(
+function oneOfReached(dialect: DialectName | Dialect, reached: readonly Dialect[]): Dialect {
+  if (typeof dialect === 'object' && dialect !== null) return dialect
+  const found = reached.find(({ name }) => name === dialect)
+  if (found !== undefined) return found
+  const names = reached.map(({ name }) => name).join(' or ')
+  throw new LockUsageError(
     'dialect',
-    `${dialect} is not what this is connected to: leave it out, or say ${reached.join(' or ')}`,
+    `${dialect} is not what this is connected to: leave it out, or say ${names}`,
   )
 }
 

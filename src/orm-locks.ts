@@ -3,6 +3,7 @@ import { follow, wireOf } from './adapters/orm/wire.ts'
 import type { Plan } from './core/plan.ts'
 import type { Sessions } from './core/session.ts'
 import type { Row, SqlStatement, Value } from './core/statement.ts'
+import type { Dialect } from './dialects/dialect.ts'
 import { meet, type LocksOptions, type RowOptionsOf, type SharedLocks } from './locks.ts'
 import { isTarget, lockingRead, type RowQuery } from './locks/rows/query.ts'
 import type { LockedRows, LockingRead } from './locks/rows/rows.ts'
@@ -18,10 +19,10 @@ export interface OrmSelect {
 }
 
 /** What is below an ORM, how its transactions are had, and what its queries are. */
-export interface OrmWay<D extends DialectName> {
+export interface OrmWay {
   /** What events call it. */
   readonly adapter: string
-  readonly dialects: readonly D[]
+  readonly dialects: readonly Dialect[]
   readonly sessions: Sessions<object>
   /** Gives undefined for what is not a query of the ORM's. Throws for one that cannot lock what it reads. */
   readonly selectOf: (query: unknown) => OrmSelect | undefined
@@ -34,7 +35,7 @@ export interface OrmLocks<D extends DialectName> extends SharedLocks<object> {
 
 /** Where an ORM and the algorithms meet. */
 export function joinOrm<D extends DialectName>(
-  { adapter, dialects, sessions, selectOf }: OrmWay<D>,
+  { adapter, dialects, sessions, selectOf }: OrmWay,
   options?: LocksOptions<D>,
 ): OrmLocks<D> {
   const { shared, lockRows } = meet({ ...sessions, adapter }, dialects, options)

@@ -1,5 +1,6 @@
 import { openUrl } from '../connect/open.ts'
 import { meet } from '../locks.ts'
+import { findDialect } from '../registry.ts'
 import { exitCodes, type Command } from './command.ts'
 import { renderDeadlocks } from './deadlocks-render.ts'
 import { painterFor } from './inspect-text.ts'
@@ -20,7 +21,7 @@ export const deadlocks: Command = {
     try {
       const open = await openUrl(url, 1)
       try {
-        const latest = await meet(open.sessions, open.dialects).deadlocks(signal)
+        const latest = await meet(open.sessions, open.dialects.map(findDialect)).deadlocks(signal)
         const text = call.flag('json')
           ? `${JSON.stringify(latest, undefined, 2)}\n`
           : renderDeadlocks(latest, { columns, paint: painterFor(hasColour) })

@@ -1,6 +1,7 @@
 import { destinationOf, openUrl } from '../connect/open.ts'
 import { worstFirst, type Attestation, type Finding, type QueueIndex } from '../core/attestation.ts'
 import { meet } from '../locks.ts'
+import { findDialect } from '../registry.ts'
 import { exitCodes, type Call, type Command, type Outcome, type Terminal } from './command.ts'
 import { queueIn } from './doctor-queue.ts'
 import { renderAttestation } from './doctor-render.ts'
@@ -47,7 +48,7 @@ async function examine(
 ): Promise<Attestation> {
   const open = await openUrl(url, 2)
   try {
-    const { shared } = meet(open.sessions, open.dialects)
+    const { shared } = meet(open.sessions, open.dialects.map(findDialect))
     const tell = (words: string): void => progress(`doctor: ${words}\n`)
     const attested = await leavingNoTable(open, () => shared.attest({ queues, signal }), tell)
     return { ...attested, findings: worstFirst([...attested.findings, ...(await beside(url))]) }

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { openUrl, type OpenUrl } from '../connect/open.ts'
 import type { InspectOptions, Inspection } from '../core/inspection.ts'
 import { meet } from '../locks.ts'
+import { findDialect } from '../registry.ts'
 import { CliUsageError, exitCodes, type Call, type Command, type Outcome, type Terminal } from './command.ts'
 import { keysIn } from './inspect-key.ts'
 import { renderInspection } from './inspect-render.ts'
@@ -62,7 +63,7 @@ function read(call: Call): { readonly url: string; readonly options: InspectOpti
 }
 
 async function lookAt(open: OpenUrl, call: Call, options: InspectOptions): Promise<Outcome> {
-  const { shared } = meet(open.sessions, open.dialects)
+  const { shared } = meet(open.sessions, open.dialects.map(findDialect))
   const look = (): Promise<Inspection> => shared.inspect(options)
   if (call.flag('watch')) return watch(look, call)
   return { text: textOf(await look(), call), exitCode: exitCodes.ok }

@@ -1,4 +1,5 @@
 import { sessions, type SqliteDatabase } from '../adapters/better-sqlite3/sessions.ts'
+import { sqlite } from '../dialects/sqlite/index.ts'
 import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
 import { checkLocksOptions } from '../locks/locks-options.ts'
 
@@ -25,5 +26,5 @@ export function createLocks<Database extends SqliteDatabase>(
   options?: LocksOptions<'sqlite'>,
 ): Locks<Database, 'sqlite'> {
   const told = checkLocksOptions(options)
-  return joinLocks(sessions(source), ['sqlite'], told)
+  return joinLocks(sessions(source), [sqlite], told)
 }

@@ -7,9 +7,11 @@ import {
 } from '../adapters/drizzle/sessions.ts'
 import { LockUsageError } from '../core/errors.ts'
 import type { Row } from '../core/statement.ts'
+import type { Dialect } from '../dialects/dialect.ts'
 import type { LocksOptions, RowOptionsOf, SharedLocks } from '../locks.ts'
 import type { RowQuery } from '../locks/rows/query.ts'
 import type { LockedRows } from '../locks/rows/rows.ts'
+import { spoken } from '../orm-dialects.ts'
 import { joinOrm, type OrmSelect } from '../orm-locks.ts'
 import { checkLocksOptions } from '../locks/locks-options.ts'
 
@@ -22,10 +24,10 @@ export type * from '../result-types.ts'
 export type DrizzleDialectName = 'postgres' | 'mysql' | 'mariadb' | 'sqlite'
 
 /** The databases that a driver below Drizzle reaches. */
-const dialects: Readonly<Record<DrizzleKind, readonly DrizzleDialectName[]>> = {
-  NodePgSession: ['postgres'],
-  MySql2Session: ['mysql', 'mariadb'],
-  BetterSQLiteSession: ['sqlite'],
+const dialects: Readonly<Record<DrizzleKind, readonly Dialect[]>> = {
+  NodePgSession: spoken.postgres,
+  MySql2Session: spoken.mysql,
+  BetterSQLiteSession: spoken.sqlite,
 }
 
 /** The databases that a client of a driver can reach. */
@@ -60,7 +62,7 @@ export function createLocks<Db extends DrizzleDatabase, D extends DrizzleDialect
 ): DrizzleLocks<TransactionOf<Db>, D> {
   const told = checkLocksOptions(options, 'prepare', 'pipeline', 'open')
   const { kind, sessions } = wayOf(db, told)
-  const way = { adapter: 'drizzle', dialects: dialects[kind] as readonly D[], sessions, selectOf }
+  const way = { adapter: 'drizzle', dialects: dialects[kind], sessions, selectOf }
   return joinOrm(way, told) as unknown as DrizzleLocks<TransactionOf<Db>, D>
 }
 

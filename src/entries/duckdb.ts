@@ -1,4 +1,5 @@
 import { sessions, type DuckdbConnection, type DuckdbInstance } from '../adapters/duckdb/sessions.ts'
+import { duckdb } from '../dialects/duckdb/index.ts'
 import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
 import { checkLocksOptions } from '../locks/locks-options.ts'
 
@@ -23,5 +24,5 @@ export function createLocks<Connection extends DuckdbConnection>(
   options?: LocksOptions<'duckdb'>,
 ): Locks<Connection, 'duckdb'> {
   const told = checkLocksOptions(options)
-  return joinLocks(sessions(instance), ['duckdb'], told)
+  return joinLocks(sessions(instance), [duckdb], told)
 }

@@ -1,4 +1,4 @@
-import { traits as sqlite } from '../adapters/better-sqlite3/sessions.ts'
+import { traits as file } from '../adapters/better-sqlite3/sessions.ts'
 import type { ForgeClient, TransactionOf } from '../adapters/forge/client.ts'
 import { withoutConnection } from '../adapters/forge/refusals.ts'
 import { sessions as forgeSessions, type ForgeLimits } from '../adapters/forge/sessions.ts'
@@ -8,13 +8,16 @@ import {
   refusingAfterErrors,
   type ForgeTraits,
 } from '../adapters/forge/traits.ts'
-import { traits as mysql } from '../adapters/mysql2/sessions.ts'
+import { traits as mysql2 } from '../adapters/mysql2/sessions.ts'
 import { traits as pg } from '../adapters/pg/sessions.ts'
 import { oneOf } from '../core/check-field.ts'
 import type { Sessions } from '../core/session.ts'
 import type { Dialect } from '../dialects/dialect.ts'
+import { mariadb } from '../dialects/mariadb/index.ts'
+import { mysql } from '../dialects/mysql/index.ts'
+import { postgres } from '../dialects/postgres/index.ts'
+import { sqlite } from '../dialects/sqlite/index.ts'
 import { joinLocks, type Locks } from '../locks.ts'
-import { registry } from '../registry.ts'
 
 export type { ForgeClient, TransactionOf } from '../adapters/forge/client.ts'
 export type { ForgeLimits } from '../adapters/forge/sessions.ts'
@@ -27,14 +30,16 @@ export type * from '../result-types.ts'
 export type ForgeDialectName = 'postgres' | 'mysql' | 'mariadb' | 'sqlite'
 
 /** The client quotes values itself. */
-const asGiven = endingAfterErrors({ ...mysql, toDriver: (value) => value })
+const asGiven = endingAfterErrors({ ...mysql2, toDriver: (value) => value })
 
 const below: Readonly<Record<ForgeDialectName, ForgeTraits>> = {
   postgres: refusingAfterErrors(pg),
   mysql: asGiven,
   mariadb: asGiven,
-  sqlite: oneFile(sqlite),
+  sqlite: oneFile(file),
 }
+
+const dialects: Readonly<Record<ForgeDialectName, Dialect>> = { postgres, mysql, mariadb, sqlite }
 
 /** What `createLocks` has to be told of the server, and the limits of the client. */
 export interface ForgeLocksOptions<D extends ForgeDialectName> extends ForgeLimits {
@@ -46,7 +51,7 @@ export interface ForgeLocksOptions<D extends ForgeDialectName> extends ForgeLimi
 
 /** What the database can do through such a client. */
 export function dialectThrough(name: ForgeDialectName): Dialect {
-  return withoutConnection(registry[oneOf('dialect', name, Object.keys(below) as ForgeDialectName[])])
+  return withoutConnection(dialects[oneOf('dialect', name, Object.keys(below) as ForgeDialectName[])])
 }
 
 /** Sessions in the transactions of such a client. */
@@ -71,7 +76,7 @@ export function createLocks<Client extends ForgeClient, D extends ForgeDialectNa
 ): Locks<TransactionOf<Client>, D> {
   const { dialect, version } = checkLocksOptions(options, 'timeout', 'maxWait')
   const through = dialectThrough(dialect)
-  return joinLocks(sessions(client, options), [options.dialect], {
+  return joinLocks<TransactionOf<Client>, D>(sessions(client, options), [], {
     dialect: through,
     ...(version !== undefined && { version }),
   })

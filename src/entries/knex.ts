@@ -2,9 +2,11 @@ import { wayOf, type KnexKind, type KnexSessionOptions } from '../adapters/knex/
 import type { KnexInstance } from '../adapters/knex/transaction.ts'
 import { LockUsageError } from '../core/errors.ts'
 import type { Row } from '../core/statement.ts'
+import type { Dialect } from '../dialects/dialect.ts'
 import type { LocksOptions, RowOptionsOf, SharedLocks } from '../locks.ts'
 import type { RowQuery } from '../locks/rows/query.ts'
 import type { LockedRows } from '../locks/rows/rows.ts'
+import { spoken } from '../orm-dialects.ts'
 import { joinOrm, type OrmSelect } from '../orm-locks.ts'
 import { checkLocksOptions } from '../locks/locks-options.ts'
 
@@ -45,10 +47,10 @@ export interface KnexLocks<Tx, D extends KnexDialectName> extends SharedLocks<Tx
 export interface KnexLocksOptions<D extends KnexDialectName> extends LocksOptions<D>, KnexSessionOptions {}
 
 /** The databases that a driver below Knex reaches. */
-const dialects: Readonly<Record<KnexKind, readonly KnexDialectName[]>> = {
-  pg: ['postgres'],
-  mysql2: ['mysql', 'mariadb'],
-  'better-sqlite3': ['sqlite'],
+const dialects: Readonly<Record<KnexKind, readonly Dialect[]>> = {
+  pg: spoken.postgres,
+  mysql2: spoken.mysql,
+  'better-sqlite3': spoken.sqlite,
 }
 
 /** Locks on the database that Knex reaches through `pg`, `mysql2` or `better-sqlite3`. */
@@ -58,7 +60,7 @@ export function createLocks<K extends KnexInstance, D extends KnexDialectName = 
 ): KnexLocks<TransactionOf<K>, D> {
   const told = checkLocksOptions(options, 'prepare', 'pipeline')
   const { kind, sessions } = wayOf(knex, told)
-  const way = { adapter: 'knex', dialects: dialects[kind] as readonly D[], sessions, selectOf }
+  const way = { adapter: 'knex', dialects: dialects[kind], sessions, selectOf }
   return joinOrm(way, told) as unknown as KnexLocks<TransactionOf<K>, D>
 }
 

@@ -1,4 +1,4 @@
-import { traits as sqlite } from '../adapters/better-sqlite3/sessions.ts'
+import { traits as file } from '../adapters/better-sqlite3/sessions.ts'
 import type { KyselyInstance } from '../adapters/kysely/connection.ts'
 import { queuesOf, type KyselyQueue } from '../adapters/kysely/queue.ts'
 import { lockPlugin } from '../adapters/kysely/plugin.ts'
@@ -10,18 +10,22 @@ import {
   type KyselySelect,
 } from '../adapters/kysely/rows.ts'
 import { sessions, type DriverTraits, type TransactionOf } from '../adapters/kysely/sessions.ts'
-import { traits as mysql } from '../adapters/mysql2/sessions.ts'
+import { traits as mysql2 } from '../adapters/mysql2/sessions.ts'
 import { traits as pg } from '../adapters/pg/sessions.ts'
 import { traits as tedious } from '../adapters/mssql/tedious-traits.ts'
 import { LockUsageError } from '../core/errors.ts'
 import type { Plan } from '../core/plan.ts'
 import { unsupported } from '../core/support.ts'
 import type { Dialect } from '../dialects/dialect.ts'
+import { mariadb } from '../dialects/mariadb/index.ts'
+import { mssql } from '../dialects/mssql/index.ts'
+import { mysql } from '../dialects/mysql/index.ts'
+import { postgres } from '../dialects/postgres/index.ts'
+import { sqlite } from '../dialects/sqlite/index.ts'
 import { emitRows, meet, type RowOptionsOf, type SharedLocks } from '../locks.ts'
 import type { OpenTransaction } from '../locks/port.ts'
 import type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
 import { queue } from '../locks/queue/queue.ts'
-import { registry } from '../registry.ts'
 
 export {
   sessions,
@@ -56,14 +60,20 @@ export type KyselyDialectName = 'postgres' | 'mysql' | 'mariadb' | 'sqlite' | 'm
 /** The drivers that Kysely's own dialects sit on. */
 const drivers: Readonly<Record<KyselyDialectName, DriverTraits>> = {
   postgres: pg,
-  mysql,
-  mariadb: mysql,
-  sqlite,
+  mysql: mysql2,
+  mariadb: mysql2,
+  sqlite: file,
   mssql: tedious,
 }
 
-/** What a dialect cannot do when Kysely sends its statements. */
-const through: { readonly [D in KyselyDialectName]?: Dialect } = { mssql: withoutSettings(registry.mssql) }
+/** The dialects as they are when Kysely sends their statements. */
+const dialects: Readonly<Record<KyselyDialectName, Dialect>> = {
+  postgres,
+  mysql,
+  mariadb,
+  sqlite,
+  mssql: withoutSettings(mssql),
+}
 
 /** A setting of the session cannot be changed by a driver that wraps each statement in a procedure. */
 function withoutSettings(dialect: Dialect): Dialect {
@@ -98,14 +108,14 @@ export function createLocks<Db extends KyselyInstance, D extends KyselyDialectNa
   options: KyselyLocksOptions<D>,
 ): KyselyLocks<TransactionOf<Db>, D> {
   const driver = driverOf(checkLocksOptions(options).dialect)
-  const dialect = through[options.dialect] ?? options.dialect
+  const dialect = dialects[options.dialect]
   // The plan of a lock call goes to the plugin beside the query: Kysely has no word for a timeout.
   let told: Plan | undefined
   const plugin = lockPlugin({
     planFor: (request) => told ?? emitRows(openOr(meeting.current()), request),
     requireTransaction: (plan) => checkAccess(plan, openOr(meeting.current())),
   })
-  const meeting = meet(sessions(db, { driver, plugin }), [options.dialect], { ...options, dialect })
+  const meeting = meet(sessions(db, { driver, plugin }), [], { ...options, dialect })
   mustBeOf(db, options.dialect)
   const readOf = <O>(
     tx: KyselyCompiler,

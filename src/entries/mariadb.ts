@@ -1,4 +1,6 @@
 import { sessions, type MariadbConnection, type MariadbPool } from '../adapters/mariadb/sessions.ts'
+import { mariadb } from '../dialects/mariadb/index.ts'
+import { mysql } from '../dialects/mysql/index.ts'
 import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
 import { checkLocksOptions } from '../locks/locks-options.ts'
 
@@ -13,7 +15,7 @@ export { queue } from '../locks/queue/queue.ts'
 export type * from '../result-types.ts'
 
 /** What the driver reaches. */
-const dialects: readonly ('mariadb' | 'mysql')[] = ['mariadb', 'mysql']
+const dialects = [mariadb, mysql]
 
 /**
  * Locks on the MariaDB or MySQL server that a pool of `mariadb` reaches; the server says which of the two it is, unless
@@ -24,6 +26,5 @@ export function createLocks<
   Dialect extends 'mariadb' | 'mysql' = 'mariadb' | 'mysql',
 >(pool: MariadbPool<Connection>, options?: LocksOptions<Dialect>): Locks<Connection, Dialect> {
   const told = checkLocksOptions(options)
-  // the type is narrower only when the dialect is told, and then the list is not used
-  return joinLocks(sessions(pool), dialects as readonly Dialect[], told)
+  return joinLocks(sessions(pool), dialects, told)
 }

@@ -6,6 +6,7 @@ import {
 } from '../adapters/mikro-orm/sessions.ts'
 import { LockUsageError } from '../core/errors.ts'
 import type { Row } from '../core/statement.ts'
+import { postgres } from '../dialects/postgres/index.ts'
 import type { LocksOptions, RowOptionsOf, SharedLocks } from '../locks.ts'
 import type { RowQuery } from '../locks/rows/query.ts'
 import type { LockedRows } from '../locks/rows/rows.ts'
@@ -60,7 +61,7 @@ export function createLocks<O extends MikroOrmInstance>(
   const told = checkLocksOptions(options, 'prepare', 'pipeline')
   const way = {
     adapter: 'mikro-orm',
-    dialects: ['postgres'] as const,
+    dialects: [postgres],
     sessions: sessionsOf(orm, told),
     selectOf,
   }

@@ -4,6 +4,7 @@ import {
   type MssqlSessionOptions,
   type MssqlTransaction,
 } from '../adapters/mssql/sessions.ts'
+import { mssql } from '../dialects/mssql/index.ts'
 import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
 import { checkLocksOptions } from '../locks/locks-options.ts'
 
@@ -27,5 +28,5 @@ export function createLocks<Transaction extends MssqlTransaction>(
   options?: MssqlLocksOptions,
 ): Locks<Transaction, 'mssql'> {
   const told = checkLocksOptions(options, 'requestTimeoutMs')
-  return joinLocks(sessions(pool, told), ['mssql'], told)
+  return joinLocks(sessions(pool, told), [mssql], told)
 }

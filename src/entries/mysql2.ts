@@ -1,4 +1,6 @@
 import { sessions, type Mysql2Connection, type Mysql2Pool } from '../adapters/mysql2/sessions.ts'
+import { mariadb } from '../dialects/mariadb/index.ts'
+import { mysql } from '../dialects/mysql/index.ts'
 import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
 import { checkLocksOptions } from '../locks/locks-options.ts'
 
@@ -14,7 +16,7 @@ export { queue } from '../locks/queue/queue.ts'
 export type * from '../result-types.ts'
 
 /** What the driver reaches. */
-const dialects: readonly ('mysql' | 'mariadb')[] = ['mysql', 'mariadb']
+const dialects = [mysql, mariadb]
 
 /**
  * Locks on the MySQL or MariaDB server that a `mysql2/promise` pool reaches; the server says which of the two it is,
@@ -25,6 +27,5 @@ export function createLocks<
   Dialect extends 'mysql' | 'mariadb' = 'mysql' | 'mariadb',
 >(pool: Mysql2Pool<Connection>, options?: LocksOptions<Dialect>): Locks<Connection, Dialect> {
   const told = checkLocksOptions(options)
-  // the type is narrower only when the dialect is told, and then the list is not used
-  return joinLocks(sessions(pool), dialects as readonly Dialect[], told)
+  return joinLocks(sessions(pool), dialects, told)
 }

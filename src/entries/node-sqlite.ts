@@ -1,4 +1,5 @@
 import { sessions, type NodeSqliteDatabase } from '../adapters/node-sqlite/sessions.ts'
+import { sqlite } from '../dialects/sqlite/index.ts'
 import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
 import { checkLocksOptions } from '../locks/locks-options.ts'
 
@@ -23,5 +24,5 @@ export function createLocks<Database extends NodeSqliteDatabase>(
   options?: LocksOptions<'sqlite'>,
 ): Locks<Database, 'sqlite'> {
   const told = checkLocksOptions(options)
-  return joinLocks({ ...sessions(source), adapter: 'node-sqlite' }, ['sqlite'], told)
+  return joinLocks({ ...sessions(source), adapter: 'node-sqlite' }, [sqlite], told)
 }

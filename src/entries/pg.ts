@@ -1,4 +1,5 @@
 import { sessions, type PgClient, type PgPool, type PgSessionOptions } from '../adapters/pg/sessions.ts'
+import { postgres } from '../dialects/postgres/index.ts'
 import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
 import { checkLocksOptions } from '../locks/locks-options.ts'
 
@@ -34,5 +35,5 @@ export function createLocks<Client extends PgClient>(
   options?: PgLocksOptions,
 ): Locks<Client, 'postgres'> {
   const told = checkLocksOptions(options, 'prepare', 'pipeline')
-  return joinLocks(sessions(pool, told), ['postgres'], told)
+  return joinLocks(sessions(pool, told), [postgres], told)
 }

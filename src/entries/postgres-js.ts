@@ -1,5 +1,6 @@
 import type { PostgresJsSql } from '../adapters/postgres-js/driver.ts'
 import { sessions } from '../adapters/postgres-js/sessions.ts'
+import { postgres } from '../dialects/postgres/index.ts'
 import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
 import { checkLocksOptions } from '../locks/locks-options.ts'
 
@@ -22,5 +23,5 @@ export function createLocks<S extends PostgresJsSql>(
   options?: LocksOptions<'postgres'>,
 ): Locks<TransactionOf<S>, 'postgres'> {
   const told = checkLocksOptions(options)
-  return joinLocks(sessions(sql), ['postgres'], told) as unknown as Locks<TransactionOf<S>, 'postgres'>
+  return joinLocks(sessions(sql), [postgres], told) as unknown as Locks<TransactionOf<S>, 'postgres'>
 }

@@ -11,9 +11,11 @@ import type { PgSessionOptions } from '../adapters/pg/sessions.ts'
 import { originOf } from '../core/derived.ts'
 import { LockUsageError } from '../core/errors.ts'
 import type { Row } from '../core/statement.ts'
+import type { Dialect } from '../dialects/dialect.ts'
 import type { LocksOptions, RowOptionsOf, SharedLocks } from '../locks.ts'
 import type { RowQuery } from '../locks/rows/query.ts'
 import type { LockedRows } from '../locks/rows/rows.ts'
+import { spoken } from '../orm-dialects.ts'
 import { joinOrm } from '../orm-locks.ts'
 import { checkLocksOptions } from '../locks/locks-options.ts'
 
@@ -28,10 +30,10 @@ export type * from '../result-types.ts'
 export type PrismaDialectName = 'postgres' | 'mysql' | 'mariadb' | 'sqlite'
 
 /** The databases that the driver adapters reach. */
-const dialects: Readonly<Record<KnownAdapter, readonly PrismaDialectName[]>> = {
-  '@prisma/adapter-pg': ['postgres'],
-  '@prisma/adapter-mariadb': ['mysql', 'mariadb'],
-  '@prisma/adapter-better-sqlite3': ['sqlite'],
+const dialects: Readonly<Record<KnownAdapter, readonly Dialect[]>> = {
+  '@prisma/adapter-pg': spoken.postgres,
+  '@prisma/adapter-mariadb': spoken.mysql,
+  '@prisma/adapter-better-sqlite3': spoken.sqlite,
 }
 
 /** The databases that a driver adapter reaches. */
@@ -103,7 +105,7 @@ export function createLocks<
   mustHave(held, { field: 'held', methods: ['connected', 'connect'], pass })
   const way = {
     adapter: 'prisma',
-    dialects: dialects[held.name] as readonly D[],
+    dialects: dialects[held.name],
     sessions: sessions(client, held, told),
     selectOf,
   }

@@ -9,9 +9,11 @@ import {
 } from '../adapters/sequelize/sessions.ts'
 import { LockUsageError } from '../core/errors.ts'
 import type { Row } from '../core/statement.ts'
+import type { Dialect } from '../dialects/dialect.ts'
 import type { LocksOptions, RowOptionsOf, SharedLocks } from '../locks.ts'
 import type { RowQuery } from '../locks/rows/query.ts'
 import type { LockedRows } from '../locks/rows/rows.ts'
+import { spoken } from '../orm-dialects.ts'
 import { joinOrm } from '../orm-locks.ts'
 import { checkLocksOptions } from '../locks/locks-options.ts'
 
@@ -56,13 +58,13 @@ export interface SequelizeLocksOptions<D extends SequelizeDialectName>
 
 interface Below {
   readonly kind: SequelizeKind
-  readonly dialects: readonly SequelizeDialectName[]
+  readonly dialects: readonly Dialect[]
 }
 
 /** By Sequelize's own word for a database. */
 const reached: Readonly<Record<string, Below>> = {
-  postgres: { kind: 'pg', dialects: ['postgres'] },
-  mysql: { kind: 'mysql2', dialects: ['mysql', 'mariadb'] },
+  postgres: { kind: 'pg', dialects: spoken.postgres },
+  mysql: { kind: 'mysql2', dialects: spoken.mysql },
 }
 
 /** Why Holdfast has no sessions for what Sequelize uses. */
@@ -81,7 +83,7 @@ export function createLocks<
   const { kind, dialects } = belowOf(sequelize)
   const sessions = sessionsOf(sequelize, kind, told)
   const insides = insidesOf(sequelize)
-  const way = { adapter: 'sequelize', dialects: dialects as readonly D[], sessions, selectOf }
+  const way = { adapter: 'sequelize', dialects: dialects, sessions, selectOf }
   const locks = joinOrm<D>(way, told)
   const rows = async (tx: object, query: unknown, ...rest: readonly unknown[]): Promise<LockedRows<Row>> => {
     if (!isModel(query)) return locks.rows(tx, query, rest[0] as RowOptionsOf<D> | undefined)

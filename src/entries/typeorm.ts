@@ -4,9 +4,11 @@ import type { TypeormSource } from '../adapters/typeorm/transaction.ts'
 import { LockUsageError } from '../core/errors.ts'
 import type { Sessions } from '../core/session.ts'
 import type { Row } from '../core/statement.ts'
+import type { Dialect } from '../dialects/dialect.ts'
 import type { LocksOptions, RowOptionsOf, SharedLocks } from '../locks.ts'
 import type { RowQuery } from '../locks/rows/query.ts'
 import type { LockedRows } from '../locks/rows/rows.ts'
+import { spoken } from '../orm-dialects.ts'
 import { joinOrm, type OrmSelect } from '../orm-locks.ts'
 import { checkLocksOptions } from '../locks/locks-options.ts'
 
@@ -40,17 +42,17 @@ export interface TypeormLocksOptions<D extends TypeormDialectName>
 
 interface Below {
   readonly kind: TypeormKind
-  readonly dialects: readonly TypeormDialectName[]
+  readonly dialects: readonly Dialect[]
 }
 
-const overMysql2: Below = { kind: 'mysql2', dialects: ['mysql', 'mariadb'] }
+const overMysql2: Below = { kind: 'mysql2', dialects: spoken.mysql }
 
 /** By the `type` of a data source. */
 const types: Readonly<Record<string, Below>> = {
-  postgres: { kind: 'pg', dialects: ['postgres'] },
+  postgres: { kind: 'pg', dialects: spoken.postgres },
   mysql: overMysql2,
   mariadb: overMysql2,
-  'better-sqlite3': { kind: 'better-sqlite3', dialects: ['sqlite'] },
+  'better-sqlite3': { kind: 'better-sqlite3', dialects: spoken.sqlite },
 }
 
 /** Locks on the database that a `DataSource` reaches through `pg`, `mysql2` or `better-sqlite3`. */
@@ -60,7 +62,7 @@ export function createLocks<Source extends TypeormSource, D extends TypeormDiale
 ): TypeormLocks<Source['manager'], D> {
   const told = checkLocksOptions(options, 'prepare', 'pipeline', 'open')
   const { dialects, sessions } = typeormWay(dataSource, told)
-  const way = { adapter: 'typeorm', dialects: dialects as readonly D[], sessions, selectOf }
+  const way = { adapter: 'typeorm', dialects: dialects, sessions, selectOf }
   return joinOrm(way, told) as TypeormLocks<Source['manager'], D>
 }
 
@@ -68,7 +70,7 @@ export function createLocks<Source extends TypeormSource, D extends TypeormDiale
 function typeormWay(
   dataSource: TypeormSource,
   options?: TypeormSessionOptions,
-): { readonly dialects: readonly TypeormDialectName[]; readonly sessions: Sessions<object> } {
+): { readonly dialects: readonly Dialect[]; readonly sessions: Sessions<object> } {
   const pass = 'a data source, as in createLocks(await new DataSource(options).initialize())'
   mustHave(dataSource, { field: 'dataSource', methods: ['createQueryRunner'], pass, from: 'typeorm' })
   const type = String((dataSource as Partial<TypeormSource>).options?.type)

@@ -1,7 +1,7 @@
 import type { Inspection } from '../core/inspection.ts'
 import type { Session, Sessions } from '../core/session.ts'
 import { meet } from '../locks.ts'
-import { registry, type DialectName } from '../registry.ts'
+import { findDialect, registry, type DialectName } from '../registry.ts'
 import type { Inspector } from '../dialects/tools.ts'
 
 /** Looks at the server from a connection of its own. */
@@ -23,7 +23,7 @@ export function observerOf(
   dialects: readonly DialectName[],
   close: () => Promise<void>,
 ): Observer {
-  const { inspect } = meet(sessions, dialects).shared
+  const { inspect } = meet(sessions, dialects.map(findDialect)).shared
   let known: Inspector | undefined
   const inspector = async (): Promise<Inspector> => (known ??= await inspectorOf((await inspect()).dialect))
   return {

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as duckdbAdapter from '../../src/adapters/duckdb/sessions.ts'
 import * as sqliteAdapter from '../../src/adapters/better-sqlite3/sessions.ts'
 import { joinLocks } from '../../src/locks.ts'
+import { registry } from '../../src/registry.ts'
 import { loadDuckdb } from '../engines/duckdb-driver.ts'
 import { describeEngines } from '../engines/use.ts'
 import { findingIn, idsIn, observedIn, type Attestation } from './stage.ts'
@@ -32,7 +33,7 @@ describe('SQLite', () => {
       for (const pragma of pragmas) database.pragma(pragma)
       return database
     }
-    return joinLocks(sqliteAdapter.sessions(open), ['sqlite']).attest()
+    return joinLocks(sqliteAdapter.sessions(open), [registry.sqlite]).attest()
   }
   const wal = (): string => {
     const path = file()
@@ -76,7 +77,7 @@ describe('SQLite', () => {
 
   test('a database in memory is found, and nothing can be tried on its one handle', async () => {
     const database = new Database(':memory:', { timeout: 0 })
-    const attestation = await joinLocks(sqliteAdapter.sessions(database), ['sqlite']).attest()
+    const attestation = await joinLocks(sqliteAdapter.sessions(database), [registry.sqlite]).attest()
     expect(idsIn(attestation)).toEqual(['in-memory'])
     expect(observedIn(attestation)).toMatchObject({ lease: 'untried' })
     database.close()
@@ -89,7 +90,7 @@ function onDuckdb(): void {
   const attest = async (path: string, settings: Record<string, string> = {}): Promise<Attestation> => {
     const instance = await (await loadDuckdb()).DuckDBInstance.create(path, settings)
     try {
-      return await joinLocks(duckdbAdapter.sessions(instance), ['duckdb']).attest()
+      return await joinLocks(duckdbAdapter.sessions(instance), [registry.duckdb]).attest()
     } finally {
       instance.closeSync()
     }

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 
 import * as mongodbAdapter from '../../src/adapters/mongodb/sessions.ts'
 import { joinLocks } from '../../src/locks.ts'
+import { registry } from '../../src/registry.ts'
 import type { StartedServer } from '../engines/engine.ts'
 import { useExtraServer } from '../engines/extra-server.ts'
 import { findPrograms } from '../engines/find-program.ts'
@@ -20,7 +21,7 @@ import { findingIn, idsIn, observedIn, type Attestation } from './stage.ts'
 async function attestAt(url: string): Promise<Attestation> {
   const client = await new MongoClient(url).connect()
   try {
-    return await joinLocks(mongodbAdapter.sessions(client), ['mongodb']).attest()
+    return await joinLocks(mongodbAdapter.sessions(client), [registry.mongodb]).attest()
   } finally {
     await client.close()
   }

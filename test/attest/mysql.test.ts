@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import * as mysql2Adapter from '../../src/adapters/mysql2/sessions.ts'
 import { joinLocks } from '../../src/locks.ts'
+import { registry } from '../../src/registry.ts'
 import { useExtraServer } from '../engines/extra-server.ts'
 import { startGalera } from '../engines/galera.ts'
 import { downloadedMariadb, mariadbData, mariadbSettings } from '../engines/mariadb-programs.ts'
@@ -14,7 +15,7 @@ import { findingIn, idsIn, observedIn, type Attestation } from './stage.ts'
 async function attestAt(url: string): Promise<Attestation> {
   const pool = mysql.createPool({ uri: url, connectionLimit: 2 })
   try {
-    return await joinLocks(mysql2Adapter.sessions(pool), ['mysql', 'mariadb']).attest()
+    return await joinLocks(mysql2Adapter.sessions(pool), [registry.mysql, registry.mariadb]).attest()
   } finally {
     await pool.end()
   }

@@ -4,6 +4,7 @@ import { afterEach, beforeAll, expect, test } from 'vitest'
 import * as pgAdapter from '../../src/adapters/pg/sessions.ts'
 import { classifyError } from '../../src/classify.ts'
 import { joinLocks } from '../../src/locks.ts'
+import { registry } from '../../src/registry.ts'
 import { useExtraServer } from '../engines/extra-server.ts'
 import { intoDatabase } from '../engines/own-database.ts'
 import { startPgBouncer } from '../engines/pgbouncer.ts'
@@ -16,7 +17,7 @@ async function attestAt(url: string): Promise<Attestation> {
   const pool = new pg.Pool({ connectionString: url, max: 2 })
   pool.on('error', () => {})
   try {
-    return await joinLocks(pgAdapter.sessions(pool), ['postgres']).attest()
+    return await joinLocks(pgAdapter.sessions(pool), [registry.postgres]).attest()
   } finally {
     await pool.end()
   }

@@ -10,6 +10,7 @@ import * as mysql2Adapter from '../../src/adapters/mysql2/sessions.ts'
 import * as pgAdapter from '../../src/adapters/pg/sessions.ts'
 import type { Sessions } from '../../src/core/session.ts'
 import { joinLocks } from '../../src/locks.ts'
+import { registry } from '../../src/registry.ts'
 import { describeEngines, type EngineContext } from '../engines/use.ts'
 import { forgeWay } from '../orms/forge-way.ts'
 import { observedIn } from './stage.ts'
@@ -55,7 +56,7 @@ function specs(context: EngineContext): void {
     'with one connection through %s nothing is tried, and that is told',
     async (_, open) => {
       const { sessions, close } = await open(context.engine.server.url)
-      const locks = joinLocks(sessions, [context.name as 'postgres'])
+      const locks = joinLocks(sessions, [registry[context.name as 'postgres']])
       const attestation = await locks.attest()
       const tried = attestation.capabilities.filter(({ observed }) => observed !== 'refused')
       expect(tried.length).toBeGreaterThan(6)

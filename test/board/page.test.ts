@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core'
 import { beforeAll, expect, test, type TestContext } from 'vitest'
 
 import { meet } from '../../src/locks.ts'
-import type { DialectName } from '../../src/registry.ts'
+import { registry, type DialectName } from '../../src/registry.ts'
 import { subjects } from '../adapters/subject.ts'
 import { describeEngines, until, type EngineContext } from '../engines/use.ts'
 import type { EngineSession } from '../engines/engine.ts'
@@ -205,7 +205,7 @@ function specs(context: EngineContext): void {
     const connected = await subject?.connect(url())
     if (connected === undefined) throw new Error('no adapter reaches the engine')
     task.onTestFinished(connected.close)
-    const locks = meet(connected.sessions, [context.name as DialectName]).shared
+    const locks = meet(connected.sessions, [registry[context.name as DialectName]]).shared
     const lease = await locks.lease([nasty, 7], { ttlMs: 600_000 })
     const session = await context.engine.open()
     await session.run({

@@ -7,7 +7,7 @@ import { painterFor } from '../../src/cli/inspect-text.ts'
 import type { Attestation, Finding } from '../../src/core/attestation.ts'
 import { openUrl, type OpenUrl } from '../../src/connect/open.ts'
 import { meet } from '../../src/locks.ts'
-import { registry, type DialectName } from '../../src/registry.ts'
+import { findDialect, registry, type DialectName } from '../../src/registry.ts'
 import { emulated, native, unsupported } from '../../src/core/support.ts'
 import { describeEngines } from '../engines/use.ts'
 import { cli } from './terminal.ts'
@@ -181,7 +181,7 @@ describeEngines((context) => {
     expect((await cli(['doctor', address()])).progress).toBe('')
     expect(await isThere()).toBe(false)
     const lease = await inside(({ sessions, dialects }) =>
-      meet(sessions, dialects).shared.lease('kept', { ttlMs: 60_000, renew: false }),
+      meet(sessions, dialects.map(findDialect)).shared.lease('kept', { ttlMs: 60_000, renew: false }),
     )
     expect(lease.fence).toBeGreaterThan(0n)
     await cli(['doctor', address()])

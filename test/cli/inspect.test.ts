@@ -19,7 +19,7 @@ function specs(context: EngineContext): void {
   let connected: Connected | undefined
   const locks = (): SharedLocks<unknown> => {
     if (connected === undefined) throw new Error('the locks are there only inside a test or a hook')
-    return meet(connected.sessions, [context.name as DialectName]).shared
+    return meet(connected.sessions, [registry[context.name as DialectName]]).shared
   }
   beforeAll(async () => {
     const subject = subjects.findLast(
@@ -100,7 +100,7 @@ describeEngines(
         await subject?.connect(context.engine.server.url),
       ].filter((pool) => pool !== undefined)
       const [first, second] = pools.map(
-        ({ sessions }) => meet(sessions, [context.name as DialectName]).shared,
+        ({ sessions }) => meet(sessions, [registry[context.name as DialectName]]).shared,
       )
       const key = ['cli', process.pid, context.name]
       const [held, done] = [gate(), gate()]
@@ -134,7 +134,7 @@ describeEngines(
       const pool = await subject?.connect(context.engine.server.url)
       if (pool === undefined) throw new Error('no adapter reaches the engine')
       const key = ['Cli', context.name, 7, 'a tail that no name has room for']
-      const lease = await meet(pool.sessions, [context.name as DialectName]).shared.lease(key)
+      const lease = await meet(pool.sessions, [registry[context.name as DialectName]]).shared.lease(key)
       const without = await printed('inspect', urlOf(context))
       expect(without).toContain(`cli.${context.name}.7.a_tail`)
       expect(without).not.toContain(key.join('.'))

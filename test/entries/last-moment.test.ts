@@ -7,7 +7,7 @@ import { sessions as pgSessions } from '../../src/adapters/pg/sessions.ts'
 import { LockTimeoutError } from '../../src/core/errors.ts'
 import type { Sessions } from '../../src/core/session.ts'
 import { meet } from '../../src/locks.ts'
-import type { DialectName } from '../../src/registry.ts'
+import { registry, type DialectName } from '../../src/registry.ts'
 import { withDelayedAnswers } from '../adapters/delayed-answers.ts'
 import { describeEngines, type EngineContext } from '../engines/use.ts'
 import { caught } from './stage.ts'
@@ -53,7 +53,7 @@ function specs(context: EngineContext): void {
       if (/pg_advisory_lock|get_lock/i.test(statement))
         throw Object.assign(new Error('for the test'), lateAnswers[name])
     })
-    const { withLock } = meet(sessions, [name]).shared
+    const { withLock } = meet(sessions, [registry[name]]).shared
     const options = { isolation: 'repeatable read', wait: { timeoutMs: 60_000 }, attempts: 1 } as const
     expect(await caught(withLock('late', async () => {}, options))).toBeInstanceOf(LockTimeoutError)
     expect(await context.engine.leftovers()).toEqual([])
@@ -74,7 +74,7 @@ function specs(context: EngineContext): void {
       return session.run({ sql: settings[name] ?? '', params: [] }).finally(session.release)
     }
     const before = await setting()
-    const { transaction } = meet(sessions, [name]).shared
+    const { transaction } = meet(sessions, [registry[name]]).shared
     await caught(transaction(async () => {}, { lockTimeoutMs: 7000, signal: aborting.signal }))
     expect(aborting.signal.aborted).toBe(true)
     expect(await setting()).toEqual(before)

@@ -5,7 +5,7 @@ import type { Row, Statement } from '../../src/core/statement.ts'
 import { identify } from '../../src/locks/identify.ts'
 import { createLeases, type Lease, type LeaseRequest, type Leases } from '../../src/locks/lease/lease.ts'
 import { meet, type Meeting } from '../../src/locks.ts'
-import { findDialect, type DialectName } from '../../src/registry.ts'
+import { registry, findDialect, type DialectName } from '../../src/registry.ts'
 import { withDelayedAnswers } from '../adapters/delayed-answers.ts'
 import { subjects, type Connected } from '../adapters/subject.ts'
 import { describeEngines, type EngineContext } from '../engines/use.ts'
@@ -73,7 +73,7 @@ function stageOf(context: EngineContext, connect: (url: string) => Promise<Conne
   const sessions = (): Sessions => connected?.sessions ?? unready()
   beforeAll(async () => {
     connected = await connect(context.engine.server.url)
-    meeting = meet(connected.sessions, [name])
+    meeting = meet(connected.sessions, [registry[name]])
   })
   afterEach(
     async () => void (await Promise.all(taken.splice(0).map((lease) => lease.release().catch(() => {})))),

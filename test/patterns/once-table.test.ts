@@ -33,7 +33,7 @@ describeEngines(
     test('the table is made although the pool has no second connection', async () => {
       const pool = poolOfOne(name, context.engine.server.url)
       try {
-        const { transaction, once } = meet(pool.sessions, [name]).shared
+        const { transaction, once } = meet(pool.sessions, [registry[name]]).shared
         const answers = []
         for (const key of ['a', 'a', 'b'])
           answers.push(await transaction((tx) => once(tx, key, async () => key)))
@@ -55,7 +55,7 @@ describeEngines(
         once: { ...registry[name].once, schema: [broken], mark: () => broken },
       }
       try {
-        const { transaction, once } = meet(pool.sessions, [name], { dialect }).shared
+        const { transaction, once } = meet(pool.sessions, [registry[name]], { dialect }).shared
         const error = await caught(transaction((tx) => once(tx, 'a', async () => {})))
         expect(error).toBeInstanceOf(LockUsageError)
         expect(error).toMatchObject({ field: 'schema' })

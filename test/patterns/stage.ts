@@ -7,7 +7,7 @@ import type { Once } from '../../src/locks/patterns/once.ts'
 import type { OptimisticWrites } from '../../src/locks/patterns/optimistic.ts'
 import { lockingRead } from '../../src/locks/rows/query.ts'
 import { meet, type Meeting } from '../../src/locks.ts'
-import type { DialectName } from '../../src/registry.ts'
+import { registry, type DialectName } from '../../src/registry.ts'
 import { subjects, type Connected } from '../adapters/subject.ts'
 import { describeEngines, until, type EngineContext } from '../engines/use.ts'
 import { accountStatements, type AccountStatements } from './accounts.ts'
@@ -55,7 +55,7 @@ function stageOf(context: EngineContext, count: number): PatternStage {
     for (let index = 0; index < count; index += 1) {
       const one = await connect(context.engine.server.url)
       connected.push(one)
-      nodes.push(nodeOf(meet(one.sessions, [context.name as DialectName])))
+      nodes.push(nodeOf(meet(one.sessions, [registry[context.name as DialectName]])))
     }
     for (const statement of sql.create) await run(statement)
   })

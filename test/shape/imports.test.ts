@@ -22,11 +22,7 @@ describe('the check of imports', () => {
       `export { pg } from '../../adapters/pg.ts'`,
       'dialects import core and dialects',
     ],
-    [
-      'src/dialects/a/row.ts',
-      `import { b } from '../b/index.ts'`,
-      'only registry.ts takes a dialect as a whole',
-    ],
+    ['src/dialects/a/row.ts', `import { b } from '../b/index.ts'`, 'no dialect takes another as a whole'],
     [
       'src/adapters/pg.ts',
       `import { emit } from '../emit.ts'`,
@@ -43,9 +39,14 @@ describe('the check of imports', () => {
     [
       'src/entries/pg.ts',
       `import { row } from '../dialects/a/row.ts'`,
-      'only registry.ts reaches into a dialect',
+      'only the registry and the entries take a dialect',
     ],
-    ['src/emit.ts', `import { row } from './dialects/a/row.ts'`, 'only registry.ts reaches into a dialect'],
+    [
+      'src/emit.ts',
+      `import { row } from './dialects/a/row.ts'`,
+      'only the registry and the entries take a dialect',
+    ],
+    ['src/emit.ts', `import { a } from './dialects/a/index.ts'`, 'only the registry and the entries'],
     ['src/emit.ts', `export * from './index.ts'`, 'nobody imports the index'],
     ['src/emit.ts', `import 'mysql2/promise'`, 'src imports no package'],
   ]
@@ -66,6 +67,7 @@ describe('the check of imports', () => {
         'src/entries/pg.ts',
         `import { sessions } from '../adapters/pg.ts'`,
         `import { joinLocks } from '../locks.ts'`,
+        `import { a } from '../dialects/a/index.ts'`,
       ),
       planted(
         'src/dialects/a/index.ts',

@@ -68,13 +68,17 @@ function problemOf({ from, to, isType }: Import): string | undefined {
     return 'who opens an address knows no command and runs no law'
   }
   const isPartOfDialect = /^src\/dialects\/[^/]+\//.test(to)
-  if (isPartOfDialect && !within(from, 'dialects') && from !== 'src/registry.ts') {
-    return 'only registry.ts reaches into a dialect'
+  const isWhole = to.endsWith('/index.ts')
+  if (isPartOfDialect && !within(from, 'dialects') && !(isWhole && takesDialects(from))) {
+    return 'only the registry and the entries take a dialect, and as a whole'
   }
-  if (isPartOfDialect && within(from, 'dialects') && to.endsWith('/index.ts')) {
-    return 'only registry.ts takes a dialect as a whole'
-  }
+  if (isPartOfDialect && within(from, 'dialects') && isWhole) return 'no dialect takes another as a whole'
   return undefined
+}
+
+/** An entry brings the dialects that its driver reaches, and no others: so it does not go by the registry. */
+function takesDialects(from: string): boolean {
+  return from.startsWith('src/entries/') || ['src/registry.ts', 'src/orm-dialects.ts'].includes(from)
 }
 
 /** Each circle of imports once, types included: `a.ts -> b.ts -> a.ts`. */

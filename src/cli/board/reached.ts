@@ -55,5 +55,5 @@ async function reach(url: string): Promise<Reached> {
   const open = await openUrl(url, 2)
   const dialects = open.dialects.map(findDialect)
   const server = identify({ dialects, version: undefined })
-  return { open, meeting: meet(open.sessions, open.dialects), server }
+  return { open, meeting: meet(open.sessions, dialects), server }
 }

@@ -5,7 +5,7 @@ import type { SqlStatement, Statement } from '../../../src/core/statement.ts'
 import type { Dialect } from '../../../src/dialects/dialect.ts'
 import type { Inspector, Question, Replies } from '../../../src/dialects/tools.ts'
 import { meet, type SharedLocks } from '../../../src/locks.ts'
-import { findDialect, type DialectName } from '../../../src/registry.ts'
+import { registry, findDialect, type DialectName } from '../../../src/registry.ts'
 import { subjects, type Connected } from '../../adapters/subject.ts'
 import { describeEngines, type EngineContext } from '../../engines/use.ts'
 
@@ -52,7 +52,7 @@ function stageOf(context: EngineContext): Stage {
       if (subject === undefined) throw new Error(`no adapter reaches ${name}`)
       const connected = await subject.connect(context.engine.server.url)
       opened.push(connected)
-      const { shared } = meet(connected.sessions, [name], dialect && { dialect })
+      const { shared } = meet(connected.sessions, [registry[name]], dialect && { dialect })
       return { sessions: connected.sessions, locks: shared }
     },
   }
