@@ -35,6 +35,7 @@ const chapters: readonly { readonly title: string; readonly names: readonly stri
       'lock-ordering',
       'http',
       'poolers',
+      'two-databases',
       'monitoring',
       'board',
       'observability',

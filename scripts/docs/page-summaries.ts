@@ -21,6 +21,7 @@ export const pageSummaries: Readonly<Record<string, string>> = {
   'lock-ordering': 'Avoid deadlocks by taking locks in one order.',
   http: 'Timeouts, status codes and idempotency for request handlers.',
   poolers: 'What works behind PgBouncer, on serverless platforms and at the edge.',
+  'two-databases': 'What spans no transaction: outbox, compensation, and one database for each tenant.',
   observability: 'Send every wait, hold, retry and loss to your logs, metrics and traces.',
   monitoring: 'See who holds and who waits, and what to alert on.',
   watch: 'Be told of locks that are held for too long, and of opposite orders, before anybody waits.',

@@ -64,6 +64,19 @@ export function mustNotWaitForItself(lane: string | undefined): void {
   if (refusal !== undefined) throw refusal
 }
 
+const notOpen = 'is not an open transaction of these locks: use the tx that locks.transaction passes in'
+const spansTwo =
+  'belongs to other locks, and no transaction spans two databases: use the tx that the transaction of these locks passes ' +
+  'in. What two databases have to agree on takes a message between them: see docs/two-databases.md'
+
+/** Whether it is a transaction that is open in this chain of calls. */
+function isOfOthers(tx: unknown): boolean {
+  for (let place = openPlace(here.getStore()); place !== undefined; place = openPlace(place.outer)) {
+    if ((place.transaction as OpenTransaction<unknown>).session.tx === tx) return true
+  }
+  return false
+}
+
 export function createScope<Tx>(): Scope<Tx> {
   // Not a Map: the tables that one outgrows point at their successors, and so keep every transaction until the next
   // full collection of garbage.
@@ -90,10 +103,7 @@ export function createScope<Tx>(): Scope<Tx> {
     find: (tx) => {
       const found = places.get(originOf(tx as WeakKey))?.transaction as OpenTransaction<Tx> | undefined
       if (found === undefined) {
-        throw new LockUsageError(
-          'tx',
-          'is not an open transaction of these locks: use the tx that locks.transaction passes in',
-        )
+        throw new LockUsageError('tx', isOfOthers(tx) ? spansTwo : notOpen)
       }
       return found
     },
