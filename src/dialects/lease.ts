@@ -76,6 +76,13 @@ export interface LeaseStatements {
    */
   readonly release: (holder: LeaseHolder, holdMs: number, news?: string) => readonly Statement[]
   /**
+   * Which of these leases are not free: a row with `name` and `left_ms` for each that somebody has, or that is kept from
+   * others for a while. `left_ms` is not above 0 where it has expired and nobody has taken it over or released it.
+   *
+   * Takes nothing and waits for nobody. Absent in a dialect of somebody's own: then there are no semaphores.
+   */
+  readonly look?: (names: readonly string[]) => Statement
+  /**
    * The first statement of a transaction that only the holder may commit: `granted`, or `not-held` when the lease is
    * another's, was released or was taken over. Nobody takes the lease over before that transaction has ended.
    */

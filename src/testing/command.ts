@@ -73,6 +73,7 @@ export type Command =
   | { readonly do: 'lease'; readonly claim: LeaseClaim }
   | { readonly do: 'renew'; readonly held: LeaseHeld; readonly ttlMs: number }
   | { readonly do: 'end-lease'; readonly held: LeaseHolder; readonly holdMs: number; readonly news: string }
+  | { readonly do: 'look'; readonly names: readonly string[] }
   | { readonly do: 'guard'; readonly held: LeaseHeld }
   | { readonly do: 'tell'; readonly topic: string; readonly text: string }
   | { readonly do: 'nothing' }

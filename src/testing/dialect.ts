@@ -42,6 +42,7 @@ const lease: LeaseStatements = {
   release: (held, holdMs, news = held.name) => [
     command({ do: 'end-lease', held, holdMs, news }, leaseAnswers.released),
   ],
+  look: (names) => command({ do: 'look', names }),
   guard: (held) => command({ do: 'guard', held }, leaseAnswers.held),
   topic: leaseTopic,
   tell: (text) => command({ do: 'tell', topic: leaseTopic, text }),

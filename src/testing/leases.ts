@@ -55,6 +55,15 @@ export class Leases {
     return [{ answer: 1 }]
   }
 
+  /** Those of these names that are not free. */
+  seen(names: readonly string[]): readonly Row[] {
+    return names.flatMap((name) => {
+      const { owner, expiresAt = 0 } = this.#leases.get(name) ?? {}
+      const leftMs = expiresAt - wallMs()
+      return owner !== undefined || leftMs > 0 ? [{ name, left_ms: leftMs }] : []
+    })
+  }
+
   check(held: LeaseHeld): readonly Row[] {
     return this.#heldBy(held) === undefined ? [] : [{ answer: 1 }]
   }

@@ -45,6 +45,8 @@ export async function carryOut(place: Place, asked: Command): Promise<readonly R
       return memory.leases.renew(asked.held, asked.ttlMs)
     case 'end-lease':
       return memory.leases.end(asked.held, asked.holdMs, asked.news)
+    case 'look':
+      return memory.leases.seen(asked.names)
     case 'guard':
       await hold(place, `lease ${asked.held.name}`, { mode: 'shared' })
       return memory.leases.check(asked.held)

@@ -1,4 +1,5 @@
 import { leaseAnswers, type LeaseStatements } from '../lease.ts'
+import { lookAtLeases } from '../lease-look.ts'
 import { acquireLease, heldBy, leaseTable, releaseLease, renewLease } from '../lease-table.ts'
 import { nowMs } from './syntax.ts'
 
@@ -7,6 +8,7 @@ export const lease: LeaseStatements = {
   acquire: (claim) => [acquireLease(claim, nowMs)],
   renew: (held, ttlMs) => [renewLease(held, ttlMs, nowMs)],
   release: (held, holdMs) => [releaseLease(held, holdMs, nowMs)],
+  look: (names) => lookAtLeases(names, nowMs),
   // Whoever else changes the row meanwhile is aborted, a renewal too.
   guard: (held) => {
     const { condition, params } = heldBy(held)

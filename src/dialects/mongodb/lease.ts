@@ -95,6 +95,21 @@ export function releaseLease(holder: LeaseHolder, holdMs: number): DocumentComma
   }
 }
 
+/** All in one batch: the rest of a cursor is not asked for. */
+function look(names: readonly string[]): DocumentCommand {
+  const isTaken = { $or: [{ owner: { $ne: null } }, { $expr: { $gt: ['$expiresAt', '$$NOW'] } }] }
+  return {
+    command: {
+      aggregate: collection,
+      pipeline: [
+        { $match: { _id: { $in: names }, ...isTaken } },
+        { $project: { _id: 0, name: '$_id', left_ms: { $subtract: ['$expiresAt', '$$NOW'] } } },
+      ],
+      cursor: { batchSize: names.length },
+    },
+  }
+}
+
 /** Reading locks nothing, so the document is changed: of two that change it, one is aborted or waits. */
 function guard(holder: LeaseHeld): DocumentCommand {
   const update = { $inc: { guard: 1 } }
@@ -114,6 +129,7 @@ export const lease: LeaseStatements = {
   acquire: (claim) => [acquireLease(claim)],
   renew: (holder, ttlMs) => [renewLease(holder, ttlMs)],
   release: (holder, holdMs) => [releaseLease(holder, holdMs)],
+  look,
   guard,
   topic: collection,
 }

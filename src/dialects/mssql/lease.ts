@@ -6,7 +6,9 @@ import {
   type LeaseHolder,
   type LeaseStatements,
 } from '../lease.ts'
+import { lookAtLeases } from '../lease-look.ts'
 import { sql } from '../sql.ts'
+import { syntax } from './syntax.ts'
 
 export const nowMs = "DATEDIFF_BIG(millisecond, '19700101', SYSUTCDATETIME())"
 
@@ -77,5 +79,6 @@ export const lease: LeaseStatements = {
   acquire: (claim) => [acquire(claim)],
   renew: (held, ttlMs) => [renew(held, ttlMs)],
   release: (held, holdMs) => [release(held, holdMs)],
+  look: (names) => lookAtLeases(names, nowMs, syntax.parameter),
   guard,
 }

@@ -1,5 +1,6 @@
 import type { Answers, SqlStatement } from '../../core/statement.ts'
 import type { LeaseClaim, LeaseHeld, LeaseHolder, LeaseStatements } from '../lease.ts'
+import { lookAtLeases } from '../lease-look.ts'
 import { sql } from '../sql.ts'
 
 /** In UTC: local time has an hour that comes twice a year. The same all through a statement. */
@@ -84,4 +85,11 @@ function guard({ name, owner, fence }: LeaseHeld): SqlStatement {
 }
 
 /** MariaDB's too. */
-export const lease: LeaseStatements = { schema: [table], acquire, renew, release, guard }
+export const lease: LeaseStatements = {
+  schema: [table],
+  acquire,
+  renew,
+  release,
+  look: (names) => lookAtLeases(names, nowMs),
+  guard,
+}

@@ -7,7 +7,9 @@ import {
   type LeaseStatements,
 } from '../lease.ts'
 import type { SqlStatement } from '../../core/statement.ts'
+import { lookAtLeases } from '../lease-look.ts'
 import { sql } from '../sql.ts'
+import { syntax } from './syntax.ts'
 
 /** `now()` is when the transaction began; this is now. */
 export const nowMs = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
@@ -105,6 +107,7 @@ export const lease: LeaseStatements = {
   renew: (held, ttlMs) => [renew(held, ttlMs)],
   renewAll,
   release: (held, holdMs, news = held.name) => [release(held, holdMs, news)],
+  look: (names) => lookAtLeases(names, nowMs, syntax.parameter),
   guard,
   topic,
   tell: (news) => sql(`SELECT pg_notify('${topic}', $1)`, news),
