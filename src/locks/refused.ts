@@ -20,12 +20,17 @@ export interface Asked {
   readonly mode?: LockMode | undefined
   readonly wait?: Wait | undefined
   readonly dialect?: string
+  /** Why it is not to be had now. @default 'another holder has it' */
+  readonly because?: string
   /** On the monotonic clock. */
   readonly began: number
 }
 
+/** What a caller has asked for. */
+export type LockNoun = 'lock' | 'lease' | 'permit of semaphore'
+
 /** The locks as people call them, in an error or a warning. */
-export function labelOf(noun: 'lock' | 'lease', ...keys: readonly LockKey[]): string {
+export function labelOf(noun: LockNoun, ...keys: readonly LockKey[]): string {
   const names = keys.map(textOfKey).join(', ')
   return `${keys.length > 1 ? `${noun}s` : noun} ${names}`
 }
@@ -45,7 +50,7 @@ function bigintsAsText(_: string, value: unknown): unknown {
 
 export function notAvailable(asked: Asked, cause?: unknown): LockNotAvailableError {
   return new LockNotAvailableError(
-    `${asked.label} not acquired: another holder has it`,
+    `${asked.label} not acquired: ${asked.because ?? 'another holder has it'}`,
     fieldsOf(asked, cause),
   )
 }

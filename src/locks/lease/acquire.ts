@@ -66,8 +66,7 @@ const maxBroken = 5
  * owner, and what it may have been granted is released behind it.
  */
 export async function tryAcquire<Tx>(asked: Acquisition<Tx>): Promise<Grant | Busy> {
-  let broken = 0
-  let openUntil = deadlineIn(connectionPatienceMs)
+  const bear = createPatience(asked)
   for (let failed = 1; ; failed += 1) {
     asked.signal?.throwIfAborted()
     const wasMade = asked.table.isMade()
@@ -83,14 +82,10 @@ export async function tryAcquire<Tx>(asked: Acquisition<Tx>): Promise<Grant | Bu
       void forget(asked.port, { ...claim, ...fenceIn(reply) })
     } else {
       asked.signal?.throwIfAborted()
-      if (reply.dialect !== undefined) openUntil = deadlineIn(connectionPatienceMs)
       // the server may have been stopped between the grant and its confirmation by others
       if (reply.kind === 'cancelled') void forget(asked.port, claim)
       if (isHeld(reply)) return { topic: reply.dialect?.lease.topic, leftMs: undefined }
-      const mayOpen = asked.mayRepeat && !openUntil.isPast() && !asked.deadline.isPast()
-      if (mayOpen && reply.error instanceof NoConnectionError) continue
-      broken = isRetryable(reply.kind) ? 0 : broken + 1
-      await beforeNext(reply, asked, { wasMade, broken })
+      if (!(await bear(reply, wasMade))) continue
     }
     await pause(pauseMs(reply, failed), asked.deadline, asked.signal)
   }
@@ -147,10 +142,32 @@ function isHeld({ kind, dialect, mayBeDone }: Failed): boolean {
   return heldKinds.includes(kind)
 }
 
+/** Whoever makes requests again that went wrong. */
+export type Repeating<Tx> = Pick<Acquisition<Tx>, 'table' | 'deadline' | 'repeatUntil' | 'mayRepeat'>
+
+/**
+ * Bears with requests that went wrong. Throws when the failure is not worth another one; says whether there is to be a
+ * pause before it. `wasMade`: whether the table had been made before the request.
+ */
+export function createPatience<Tx>(
+  asked: Repeating<Tx>,
+): (failure: Failed, wasMade: boolean) => Promise<boolean> {
+  let broken = 0
+  let openUntil = deadlineIn(connectionPatienceMs)
+  return async (failure, wasMade) => {
+    if (failure.dialect !== undefined) openUntil = deadlineIn(connectionPatienceMs)
+    const mayOpen = asked.mayRepeat && !openUntil.isPast() && !asked.deadline.isPast()
+    if (mayOpen && failure.error instanceof NoConnectionError) return false
+    broken = isRetryable(failure.kind) ? 0 : broken + 1
+    await beforeNext(failure, asked, { wasMade, broken })
+    return true
+  }
+}
+
 /** Throws when the failure is not worth another request. */
 async function beforeNext<Tx>(
   { error, kind, dialect, mayBeDone }: Failed,
-  asked: Acquisition<Tx>,
+  asked: Repeating<Tx>,
   { wasMade, broken }: { readonly wasMade: boolean; readonly broken: number },
 ): Promise<void> {
   // however long it took to find out
@@ -164,7 +181,7 @@ async function beforeNext<Tx>(
   if (!asked.mayRepeat || broken >= maxBroken || isFinal) throw error
 }
 
-function pauseMs(reply: Reply, failed: number): number {
+export function pauseMs(reply: Reply, failed: number): number {
   if (isAnswered(reply) || reply.kind === 'busy') return busyPauseMs()
   return backoffMs(failed, { capMs: 200 })
 }

@@ -1,7 +1,7 @@
 import { clearTimeout, performance, setTimeout } from '../../core/clock.ts'
 import type { Deadline } from '../../core/deadline.ts'
 import type { LeaseNews } from '../../dialects/lease.ts'
-import type { Ear } from './ear.ts'
+import { listenTo, type Ear } from './ear.ts'
 import { graceMs, type Line } from './line.ts'
 import { newsText, type News } from './news.ts'
 
@@ -74,7 +74,7 @@ export function attendanceIn(room: Room, { ear, me, name, leave }: Place): Atten
     },
     foundHeld: () => line.foundHeld(askedAt),
     took: () => line.hear({ kind: 'took', member: me, name }),
-    listen: async (topic, patienceMs) => topic !== undefined && ear.open(topic, patienceMs),
+    listen: (topic, patienceMs) => listenTo(ear, topic, patienceMs),
     leave: () => {
       waiters.delete(waiter)
       leave()

@@ -55,6 +55,11 @@ export function createEar(listen: Listen | undefined, hear: (message: string) =>
   }
 }
 
+/** Begins to listen where the engine has a topic. Says whether it has begun just now. */
+export async function listenTo(ear: Ear, topic: string | undefined, patienceMs: number): Promise<boolean> {
+  return topic !== undefined && ear.open(topic, patienceMs)
+}
+
 interface Listening {
   readonly begun: Promise<() => Promise<void>>
   isOpen: boolean

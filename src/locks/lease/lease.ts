@@ -19,7 +19,7 @@ import { createLeaseTable } from './table.ts'
 import { createValidity, type Validity, type ValidityOf } from './validity.ts'
 import { waitForLease, type LeaseAsked, type LeaseShop } from './wait.ts'
 import type { Port } from '../port.ts'
-import { labelOf } from '../refused.ts'
+import { labelOf, type LockNoun } from '../refused.ts'
 
 /** A named lock that ends by itself when its holder is no longer heard of. */
 export interface Lease extends AsyncDisposable {
@@ -55,7 +55,7 @@ export interface LeaseRequest {
   /** What the key is called in the table. */
   readonly name: string
   /** What the caller has asked for. @default 'lease' */
-  readonly noun?: 'lease' | 'lock'
+  readonly noun?: LockNoun
   /** Told once when it is not held any longer. */
   readonly onOver?: (isLost: boolean) => void
   readonly options?: LeaseOptions
@@ -68,8 +68,11 @@ export interface Leases {
    * Rejects with `LockNotAvailableError` or `LockTimeoutError` while another holds it, and with the signal's reason
    * when that aborts.
    */
-  readonly take: (request: LeaseRequest) => Promise<Lease>
+  readonly take: (request: LeaseRequest, waitFor?: WaitForGrant) => Promise<Lease>
 }
+
+/** How a lease is waited for. */
+export type WaitForGrant = <Tx>(shop: LeaseShop<Tx>, asked: LeaseAsked) => Promise<Grant>
 
 let created = 0
 
@@ -85,11 +88,11 @@ export function createLeases<Tx>(port: Port<Tx>): Leases {
     id: `lease ${created}`,
   }
   return {
-    take: async ({ key, name, noun = 'lease', onOver, options = {} }) => {
+    take: async ({ key, name, noun = 'lease', onOver, options = {} }, waitFor = waitForLease) => {
       const checked = checkLeaseOptions(options)
       const asked = { key, noun, name, ...checked }
-      const story = noun === 'lease' ? leaseStory(() => eventOf(port, asked)) : undefined
-      const grant = await waitForLease(shop, asked).catch((error: unknown) => {
+      const story = noun === 'lock' ? undefined : leaseStory(() => eventOf(port, asked))
+      const grant = await waitFor(shop, asked).catch((error: unknown) => {
         story?.refused(error, port.server.candidates ?? [])
         throw error
       })

@@ -11,7 +11,7 @@ import type { Bell } from './bell.ts'
 import type { RenewalRounds } from './renewal-rounds.ts'
 import type { LeaseTable } from './table.ts'
 import type { Port } from '../port.ts'
-import { askedOn, labelOf, notAvailable, notInTime, type Asked } from '../refused.ts'
+import { askedOn, labelOf, notAvailable, notInTime, type Asked, type LockNoun } from '../refused.ts'
 
 /** What the leases of one object have in common. */
 export interface LeaseShop<Tx> {
@@ -26,7 +26,7 @@ export interface LeaseShop<Tx> {
 export interface LeaseAsked {
   readonly key: LockKey
   /** What the caller has asked for: on some databases a lock is kept as a lease. */
-  readonly noun: 'lease' | 'lock'
+  readonly noun: LockNoun
   readonly name: string
   readonly ttlMs: number
   readonly wait: Exclude<Wait, 'skip'>
@@ -34,9 +34,9 @@ export interface LeaseAsked {
 }
 
 /** How long somebody who does not wait repeats a request that lost against another statement. */
-const nowaitRepeatMs = 1000
+export const nowaitRepeatMs = 1000
 /** And waits for an answer: a transaction that holds up a takeover, or a silent server, is no reason to wait longer. */
-const nowaitAnswerMs = 5000
+export const nowaitAnswerMs = 5000
 /** When a request has found no connection for so long, the one that listens may be what is missing. */
 const scarceMs = 1000
 
@@ -68,7 +68,7 @@ async function takeNow<Tx>(shop: LeaseShop<Tx>, asked: LeaseAsked): Promise<Gran
   throw notAvailable(askedOn(shop.port, refused))
 }
 
-function refusedOf({ key, noun, wait }: LeaseAsked): Asked {
+export function refusedOf({ key, noun, wait }: Pick<LeaseAsked, 'key' | 'noun' | 'wait'>): Asked {
   return { label: labelOf(noun, key), key, mode: 'exclusive', wait, began: performance.now() }
 }
 
@@ -80,7 +80,7 @@ function acquisitionOf<Tx>(
   return { port, table, name, ttlMs, signal, deadline, repeatUntil: deadline, mayRepeat: true }
 }
 
-function isGrant(tried: Grant | Busy): tried is Grant {
+export function isGrant(tried: Grant | Busy): tried is Grant {
   return 'held' in tried
 }
 
@@ -141,7 +141,7 @@ async function ask<Tx>({ shop, asked, deadline, attendance }: Waiting<Tx>): Prom
 }
 
 /** A listener must not keep the last connection of a pool from those who need it. */
-async function unlessScarce<T>(bell: Bell, attempt: (onSend: () => void) => Promise<T>): Promise<T> {
+export async function unlessScarce<T>(bell: Bell, attempt: (onSend: () => void) => Promise<T>): Promise<T> {
   const timer = setTimeout(bell.silence, scarceMs).unref()
   try {
     return await attempt(() => clearTimeout(timer))
