@@ -1,4 +1,5 @@
 import type { LeaseSeen } from '../core/inspection.ts'
+import { readPermitName } from '../core/permit-name.ts'
 import type { Row } from '../core/statement.ts'
 import { textOf } from './inspect-session.ts'
 import { sql } from './sql.ts'
@@ -31,5 +32,7 @@ export function readLeases(rows: readonly Row[] | undefined): readonly LeaseSeen
 
 /** The readable part of a name that Holdfast gave: of `hf:orders.7:<hash>` it is `orders.7`. */
 export function readableKey(name: string): string | undefined {
+  const permit = readPermitName(name)
+  if (permit !== undefined) return `${permit.readable} (${permit.part})`
   return /^h[fl]:([a-z0-9._-]+):[a-z2-7]{32}$/.exec(name)?.[1]
 }

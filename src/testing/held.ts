@@ -2,6 +2,7 @@ import { setImmediate as nextRound } from 'node:timers/promises'
 
 import type { LockKey } from '../core/key.ts'
 import type { LockMode } from '../core/request.ts'
+import { readableKey } from '../dialects/inspect-lease.ts'
 import { textOfKey } from '../locks/refused.ts'
 import type { Memory } from './memory.ts'
 import { nameOfKey } from './name.ts'
@@ -24,7 +25,7 @@ export function heldIn(memory: Memory): readonly TestHeld[] {
     return [{ key: label, kind: until, mode, isWaitedFor }]
   })
   const leases = memory.leases.held().map(({ name }) => {
-    const key = name.split(':')[1] ?? name
+    const key = readableKey(name) ?? name
     return { key, kind: 'lease', mode: 'exclusive', isWaitedFor: false } as const
   })
   return [...named, ...leases]

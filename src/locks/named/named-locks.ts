@@ -15,6 +15,8 @@ import type { NamedLocking } from './opening.ts'
 import type { TransactionOptions } from '../transaction/options.ts'
 import { rememberPlans, type PlanNamed } from './plans.ts'
 import { createProbe } from './probe.ts'
+import type { SemaphoreOptions } from '../semaphore/options.ts'
+import { createSemaphores, type Semaphore } from '../semaphore/semaphore.ts'
 import type { Held } from '../session-lock/hold.ts'
 import { createSessionLocks } from '../session-lock/session-lock.ts'
 import { runSingleton, type SingletonOptions, type SingletonWork } from '../nodes/singleton.ts'
@@ -42,6 +44,17 @@ export interface NamedLocks<Tx> extends AdvisoryLocks<Tx> {
    * lease.signal.aborted // => false
    */
   readonly lease: (key: LockKey, options?: LeaseOptions) => Promise<Lease>
+  /**
+   * Lets at most `permits` holders in at a time, over all processes: each permit is a lease, with a slot and a fence.
+   * Those who wait are let in one after the other.
+   *
+   * @example
+   * const mail = locks.semaphore('mail', { permits: 5 })
+   * await mail.withPermit(async ({ slot }) => slot < 5) // => true
+   * await using permit = await mail.tryAcquire()
+   * permit?.signal.aborted // => false
+   */
+  readonly semaphore: (key: LockKey, options: SemaphoreOptions) => Semaphore
   /**
    * Runs `work` in a transaction that is committed only when the lease is still its holder's: the database sees to it.
    *
@@ -117,12 +130,10 @@ export function createNamedLocks<Tx>(
     ...createAdvisoryLocks(transactions, locking),
     acquire,
     lease,
+    semaphore: createSemaphores(leases),
     fenced: async (held, work, options) => {
       checkWork(work)
-      const guarded = async (tx: Tx): ReturnType<typeof work> => {
-        await fence(tx, held)
-        return work(tx)
-      }
+      const guarded = (tx: Tx): ReturnType<typeof work> => fence(tx, held).then(() => work(tx))
       return runTransaction(transactions, guarded, options)
     },
     assertFence: async (tx, held) => fence(tx, held),

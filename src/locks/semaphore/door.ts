@@ -1,0 +1,114 @@
+import { clearTimeout, setTimeout } from '../../core/clock.ts'
+import { LockNotAvailableError } from '../../core/errors.ts'
+import type { Lease } from '../lease/lease.ts'
+import { pollMs } from '../lease/wait.ts'
+import { look, takeOne, type Search, type Taken } from './slots.ts'
+
+/**
+ * How long a process that dies as the first in the line holds up those behind it. One that lives confirms the lease of
+ * the door again and again.
+ */
+const doorTtlMs = 5000
+
+/** The semaphores for which somebody of this process is in the line, by what the process calls them. */
+const waitedFor = new Set<string>()
+
+/** Whether somebody of this process waits for such a permit. */
+export function isAnybodyWaiting(lane: string): boolean {
+  return waitedFor.has(lane)
+}
+
+/** Stands in the line of all processes, and takes the first permit that is free once it is first. */
+export async function takeAtDoor<Tx>(search: Search<Tx>, lane: string): Promise<Taken> {
+  waitedFor.add(lane)
+  try {
+    for (;;) {
+      const taken = await standAndLeave(search, await comeToDoor(search))
+      if (taken !== undefined) return taken
+    }
+  } finally {
+    waitedFor.delete(lane)
+  }
+}
+
+function comeToDoor<Tx>({ leases, asked, names, deadline }: Search<Tx>): Promise<Lease> {
+  const leftMs = deadline.remainingMs()
+  const wait = Number.isFinite(leftMs) ? { timeoutMs: Math.max(1, Math.ceil(leftMs)) } : 'block'
+  const { key, signal } = asked
+  return leases.take({
+    key,
+    name: names.door,
+    noun: 'lock',
+    options: { ttlMs: doorTtlMs, wait, ...(signal && { signal }) },
+  })
+}
+
+async function standAndLeave<Tx>(search: Search<Tx>, door: Lease): Promise<Taken | undefined> {
+  try {
+    return await stand(search, door)
+  } finally {
+    const left = door[Symbol.asyncDispose]()
+    // before the work begins: it may need the only connection for longer than the door stays shut by itself
+    if (search.asked.signal?.aborted !== true) await left
+  }
+}
+
+/** Waits at the door until a permit is free. Undefined when the door was lost: then another is first by now. */
+async function stand<Tx>(search: Search<Tx>, door: Lease): Promise<Taken | undefined> {
+  const { shop, names, asked, deadline } = search
+  const sleeper = createSleeper(asked.signal)
+  const watch = shop.bell.watch({ concerns: names.includes, wake: sleeper.wake })
+  try {
+    for (let looks = 1; door.remainingMs() > 0; looks += 1) {
+      sleeper.expect()
+      const seen = await look(search)
+      const taken = await takeOne(search, seen)
+      if (taken !== undefined) return taken
+      if (deadline.isPast()) throw new LockNotAvailableError('all permits are taken')
+      // others were faster, who had looked before this one came to the door
+      if (seen.free.length > 0) continue
+      const quietMs = pollMs(watch.isTold() ? Infinity : looks)
+      // what was released before somebody listened is seen by looking once more
+      if (await watch.listen(seen.topic, Math.min(quietMs, deadline.remainingMs()))) continue
+      await sleeper.sleep(Math.min(quietMs, seen.leftMs ?? Infinity, deadline.remainingMs()))
+    }
+    return undefined
+  } finally {
+    watch.leave()
+  }
+}
+
+interface Sleeper {
+  readonly wake: () => void
+  /** What has woken it until now counts no longer. */
+  readonly expect: () => void
+  /** Sleeps until it is woken, or for so long. Rejects with the signal's reason when it aborts. */
+  readonly sleep: (ms: number) => Promise<void>
+}
+
+function createSleeper(signal: AbortSignal | undefined): Sleeper {
+  let isWoken = false
+  let goOn: (() => void) | undefined
+  const wake = (): void => {
+    isWoken = true
+    goOn?.()
+  }
+  return {
+    wake,
+    expect: () => void (isWoken = false),
+    sleep: async (ms) => {
+      signal?.throwIfAborted()
+      if (isWoken) return
+      signal?.addEventListener('abort', wake, { once: true })
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, Math.ceil(ms))
+        goOn = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+      signal?.removeEventListener('abort', wake)
+      signal?.throwIfAborted()
+    },
+  }
+}

@@ -1,0 +1,63 @@
+import { checkWork, onlyKnown } from '../../core/check-field.ts'
+import { LockNotAvailableError } from '../../core/errors.ts'
+import type { LockKey } from '../../core/key.ts'
+import { chosenLeaseName } from '../../core/lease-name.ts'
+import type { Lease, Leases } from '../lease/lease.ts'
+import { knownKeys } from '../named/known-keys.ts'
+import { checkSemaphore, type PermitOptions, type SemaphoreOptions } from './options.ts'
+
+/** One of the permits of a semaphore: a lease on one of its slots. */
+export interface Permit extends Lease {
+  /** From 0 up; no two valid permits of a semaphore have the same. The fence counts the holders of this slot. */
+  readonly slot: number
+}
+
+/** Lets so many in at a time, over all processes that share the database. */
+export interface Semaphore {
+  /**
+   * Waits for a permit, behind all who wait already.
+   *
+   * Rejects with {@link LockTimeoutError} or, with `wait: 'nowait'`, {@link LockNotAvailableError} when there is none,
+   * and with the signal's reason when that aborts.
+   */
+  readonly acquire: (options?: PermitOptions) => Promise<Permit>
+  /** A permit, or null when none is free or others wait for one. */
+  readonly tryAcquire: (options?: Pick<PermitOptions, 'signal'>) => Promise<Permit | null>
+  /** Waits for a permit, runs `work`, and releases the permit however the work ends. */
+  readonly withPermit: <T>(work: (permit: Permit) => Promise<T>, options?: PermitOptions) => Promise<T>
+}
+
+/** Semaphores of these leases. What they do is loaded when the first permit is asked for. */
+export function createSemaphores(leases: Leases): (key: LockKey, options: SemaphoreOptions) => Semaphore {
+  return (key, options) => {
+    const name = chosenLeaseName(key)
+    checkSemaphore(options)
+    const acquire: Semaphore['acquire'] = async (asked = {}) => {
+      onlyKnown(asked, ['wait', 'signal'])
+      knownKeys.remember(key)
+      const { takePermit } = await import('./permit.ts')
+      return takePermit(leases, { key, name, options: { ...options, ...asked } })
+    }
+    return {
+      acquire,
+      tryAcquire: async (asked = {}) => {
+        onlyKnown(asked, ['signal'])
+        try {
+          return await acquire({ ...asked, wait: 'nowait' })
+        } catch (error) {
+          if (error instanceof LockNotAvailableError) return null
+          throw error
+        }
+      },
+      withPermit: async (work, asked) => {
+        checkWork(work, 'work', 'async (permit) => { ... }')
+        const permit = await acquire(asked)
+        try {
+          return await work(permit)
+        } finally {
+          await permit[Symbol.asyncDispose]()
+        }
+      },
+    }
+  }
+}
