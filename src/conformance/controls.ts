@@ -41,6 +41,7 @@ function withoutLocks(client: Client, { fixture }: DialectTools): Client {
     lock: freeHandle,
     acquire: freeHandle,
     lease: freeHandle,
+    semaphore: () => ({ acquire: freeHandle, tryAcquire: freeHandle }),
     fenced: async (_lease: unknown, work: (tx: object) => Promise<unknown>) => bare(work),
     rows: async (tx: object, { table, key }: { table: string; key: Record<string, number | number[]> }) => {
       const ids = Object.values(key).flat()
@@ -60,5 +61,6 @@ async function freeHandle(): Promise<object> {
     throwIfLost: () => {},
     extend: async () => {},
     release: async () => {},
+    slot: 0,
   }
 }

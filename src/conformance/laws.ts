@@ -15,6 +15,7 @@ import { refusalLaws } from './laws/refusal.ts'
 import { advisoryLaws } from './laws/advisory.ts'
 import { advisorySessionLaws } from './laws/advisory-session.ts'
 import { leaseLaws } from './laws/lease.ts'
+import { semaphoreLaws } from './laws/semaphore.ts'
 
 /** Every law, in the order of the chapters of the design. */
 export const laws: readonly Law[] = [
@@ -28,6 +29,7 @@ export const laws: readonly Law[] = [
   ...advisoryLaws,
   ...advisorySessionLaws,
   ...leaseLaws,
+  ...semaphoreLaws,
   ...retryLaws,
   ...attemptLaws,
   ...commitLaws,

@@ -6,6 +6,7 @@ import * as names from '../../src/conformance/controls/name-defects.ts'
 import * as refusals from '../../src/conformance/controls/refusal-defects.ts'
 import * as retries from '../../src/conformance/controls/retry-defects.ts'
 import { rowDefects } from '../../src/conformance/controls/row-defects.ts'
+import * as semaphores from '../../src/conformance/controls/semaphore-defects.ts'
 import { openGround, type Ground } from '../../src/conformance/ground.ts'
 import { laws } from '../../src/conformance/laws.ts'
 import { runLaw } from '../../src/conformance/run-law.ts'
@@ -18,6 +19,7 @@ const defects = [
   ...rowDefects,
   ...names.nameDefects,
   ...leases.leaseDefects,
+  ...semaphores.semaphoreDefects,
   ...retries.retryDefects,
   ...claims.claimDefects,
   ...refusals.refusalDefects,
@@ -62,6 +64,8 @@ const noticedBy: Readonly<Record<string, Readonly<Record<string, readonly string
     L10: ['releases whoever holds the lease', 'frees a lease before the time it is to be held'],
     L11: ['numbers its leases anew after each start'],
     L13: ['lets everybody write who once held the lease'],
+    P1: ['grants a permit that another holds'],
+    P4: ['takes a free permit although others wait for one'],
     L15: ["goes by the client's clock"],
     D1: ['gives up a transaction at its first loss', 'reports as stored what it has rolled back'],
     D2: [

@@ -47,7 +47,8 @@ async function standAndLeave<Tx>(search: Search<Tx>, door: Lease): Promise<Taken
   try {
     return await stand(search, door)
   } finally {
-    const left = door[Symbol.asyncDispose]()
+    // nobody need know of a door that could not be left: it opens by itself
+    const left = door.release().catch(() => {})
     // before the work begins: it may need the only connection for longer than the door stays shut by itself
     if (search.asked.signal?.aborted !== true) await left
   }
