@@ -18,7 +18,7 @@ export async function takePermit(stage: Stage, taking: PermitTaking): Promise<Pe
   const { actor, wait, signal = stage.signal, permits = 1, ...terms } = taking
   const { locks } = await stage.client(actor)
   const semaphore = locks.semaphore(stage.keyOf('k'), { ...long, permits, ...terms })
-  const asked = semaphore.acquire({ signal, ...(wait && { wait }) })
+  const asked = semaphore.acquire({ signal, ...(wait !== undefined && { wait }) })
   return kept(stage, { actor, does: 'take a permit', asked })
 }
 

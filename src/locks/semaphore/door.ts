@@ -8,7 +8,7 @@ import { look, takeOne, type Search, type Taken } from './slots.ts'
  * How long a process that dies as the first in the line holds up those behind it. One that lives confirms the lease of
  * the door again and again.
  */
-const doorTtlMs = 5000
+const doorTtlMs = 2000
 
 /** The semaphores for which somebody of this process is in the line, by what the process calls them. */
 const waitedFor = new Set<string>()

@@ -1,0 +1,109 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+
+import { programOf } from '../engines/program.ts'
+import type { FromContender, ToContender, Use } from './contender.ts'
+
+export interface CrowdPlan {
+  readonly engine: string
+  readonly url: string
+  readonly processes: number
+  /** In each process. */
+  readonly contenders: number
+  readonly permits: number
+  readonly ttlMs: number
+}
+
+/** What was heard of permits, in the order in which it was. */
+export type Heard =
+  | { readonly in: Use; readonly by: string }
+  | { readonly out: string; readonly isConfirmed: boolean }
+
+/** Processes that contend for permits. */
+export interface Crowd {
+  readonly heard: readonly Heard[]
+  readonly failures: readonly string[]
+  /** A use of some process that it has not ended yet; undefined when there is none just now. */
+  readonly current: () => { readonly use: Use; readonly by: string } | undefined
+  readonly signal: (by: string, name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT') => Promise<void>
+  readonly start: () => Promise<void>
+  /** Lets all of them end by themselves. */
+  readonly stop: () => Promise<void>
+  /** Ends what is still there, whatever it does. */
+  readonly end: () => Promise<void>
+}
+
+export async function gather(plan: CrowdPlan): Promise<Crowd> {
+  const program = await programOf(new URL('./contender.ts', import.meta.url))
+  const { engine, url, contenders, permits, ttlMs } = plan
+  const children = new Map<string, ChildProcess>()
+  const heard: Heard[] = []
+  const failures: string[] = []
+  let started = 0
+  const hear = (by: string, child: ChildProcess, message: FromContender): void => {
+    if (message === 'ready') return
+    if ('failed' in message) failures.push(message.failed)
+    if ('in' in message) heard.push({ in: message.in, by })
+    if (!('out' in message)) return
+    heard.push(message)
+    const answer: ToContender = { heard: message.out }
+    if (child.connected) child.send(answer)
+  }
+  const start = async (): Promise<void> => {
+    const by = `process ${(started += 1)}`
+    const args = [engine, url, contenders, permits, ttlMs].map(String)
+    const child = fork(program, args, { execArgv: [] })
+    child.on('message', (message: FromContender) => hear(by, child, message))
+    children.set(by, child)
+    await Promise.race([once(child, 'message'), once(child, 'exit').then(neverStarted)])
+  }
+  await Promise.all(Array.from({ length: plan.processes }, start))
+  return {
+    heard,
+    failures,
+    start,
+    current: () => {
+      const over = new Set(heard.map((one) => ('out' in one ? one.out : '')))
+      return heard
+        .flatMap((one) => ('in' in one && !over.has(one.in.owner) && children.has(one.by) ? [one] : []))
+        .map((one) => ({ use: one.in, by: one.by }))[0]
+    },
+    signal: async (by, name) => {
+      const child = children.get(by)
+      if (child === undefined) throw new Error(`there is no ${by}`)
+      if (name !== 'SIGKILL') return void child.kill(name)
+      children.delete(by)
+      await killed(child)
+    },
+    stop: async () => {
+      const ends = [...children.values()].map((child) => once(child, 'exit'))
+      for (const child of children.values()) child.send('stop' satisfies ToContender)
+      await Promise.all(ends)
+    },
+    end: async () => void (await Promise.all([...children.values()].map(killed))),
+  }
+}
+
+async function killed(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = once(child, 'exit')
+  child.kill('SIGKILL')
+  await gone
+}
+
+function neverStarted([code]: unknown[]): never {
+  throw new Error(`a process of contenders did not start: it ended with ${String(code)}`)
+}
+
+/** How many had a permit at a time at most, of those of whom the database has said that they had it to the end. */
+export function mostAtOnce(heard: readonly Heard[]): number {
+  const confirmed = new Set(heard.flatMap((one) => ('out' in one && one.isConfirmed ? [one.out] : [])))
+  const inside = new Set<string>()
+  let most = 0
+  for (const one of heard) {
+    if ('out' in one) inside.delete(one.out)
+    else if (confirmed.has(one.in.owner)) inside.add(one.in.owner)
+    most = Math.max(most, inside.size)
+  }
+  return most
+}

@@ -1,0 +1,100 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import { until } from '../engines/use.ts'
+import { describeFaults, type Stage } from '../faults/stage.ts'
+import type { Shop } from '../stories/shop.ts'
+import type { Use } from './contender.ts'
+import { gather, mostAtOnce, type Crowd } from './crowd.ts'
+import { semaphoreKey, useTable } from './use.ts'
+
+const permits = 5
+const ttlMs = 3000
+const patience = { timeout: 180_000 }
+
+// Windows cannot stop a process where it stands
+describe.skipIf(process.platform === 'win32')('thirty-two contenders in four processes', () => {
+  describeFaults(specs, { withProcesses: true })
+})
+
+function specs(stage: Stage): void {
+  let shop: Shop
+  let crowd: Crowd | undefined
+
+  beforeEach(async () => {
+    shop = await stage.shop()
+    await shop.create(useTable, ['id', 'fence'])
+    for (let id = 0; id < 40; id += 1) await shop.add(undefined, useTable, { id, fence: 0 })
+  })
+  afterEach(async () => {
+    await crowd?.end()
+    await shop.drop(useTable)
+  })
+
+  const contend = async (count: number): Promise<Crowd> => {
+    const { engine, name } = stage
+    const plan = { engine: name, url: engine.server.url, processes: 4, contenders: 8, permits: count, ttlMs }
+    return (crowd = await gather(plan))
+  }
+  const uses = (all: Crowd): readonly Use[] => all.heard.flatMap((one) => ('in' in one ? [one.in] : []))
+  const untilUsed = async (all: Crowd, more: number): Promise<void> => {
+    const before = uses(all).length
+    await until(() => uses(all).length >= before + more, `${more} more grants`)
+  }
+  /** Sends a signal to a process that has a permit in use. */
+  const strike = async (all: Crowd, name: 'SIGKILL' | 'SIGSTOP'): Promise<{ use: Use; by: string }> => {
+    await until(() => all.current() !== undefined, 'a permit in use')
+    const struck = all.current()
+    if (struck === undefined) return strike(all, name)
+    await all.signal(struck.by, name)
+    return struck
+  }
+
+  test(
+    'have never more than five permits at a time, although some of them are killed or stopped',
+    patience,
+    async () => {
+      const all = await contend(permits)
+      await untilUsed(all, 40)
+      for (let kills = 0; kills < 3; kills += 1) {
+        await strike(all, 'SIGKILL')
+        await all.start()
+        await untilUsed(all, 20)
+      }
+      const stopped = await strike(all, 'SIGSTOP')
+      const isTakenOver = ({ slot, fence }: Use): boolean =>
+        slot === stopped.use.slot && fence > stopped.use.fence
+      const isEnded = (): boolean => all.heard.some((one) => 'out' in one && one.out === stopped.use.owner)
+      // what it had said before it was stopped may have been under way: then it had given the permit back
+      await until(() => uses(all).some(isTakenOver), 'another with its slot', patience.timeout / 2)
+      await all.signal(stopped.by, 'SIGCONT')
+      await until(isEnded, 'word of the woken process')
+      await untilUsed(all, 20)
+      await all.stop()
+      expect(all.failures).toEqual([])
+      expect(Math.max(...uses(all).map(({ slot }) => slot))).toBeLessThan(permits)
+      expect(mostAtOnce(all.heard)).toBeLessThanOrEqual(permits)
+      await expectAllThere()
+    },
+  )
+
+  test(
+    'it is the semaphore that keeps them apart: with more permits, more of them work at a time',
+    patience,
+    async () => {
+      const all = await contend(32)
+      await until(() => mostAtOnce(all.heard) > permits, 'more than five at a time')
+      await all.stop()
+      expect(all.failures).toEqual([])
+    },
+  )
+
+  /** No permit is lost: all of them can be had once the leases of the dead have ended, and no more. */
+  async function expectAllThere(): Promise<void> {
+    const semaphore = shop.locks.semaphore(semaphoreKey, { permits })
+    const wait = { timeoutMs: patience.timeout / 2 }
+    const held = await Promise.all(Array.from({ length: permits }, () => semaphore.acquire({ wait })))
+    expect(held.map(({ slot }) => slot).toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4])
+    expect(await semaphore.tryAcquire()).toBeNull()
+    await Promise.all(held.map((permit) => permit.release()))
+  }
+}
