@@ -59,9 +59,9 @@ async function isUsed(permit: Permit): Promise<boolean> {
   try {
     await shop.locks.fenced(permit, async (tx) => {
       const [row] = await shop.find(tx, target)
-      const last = Number(row?.fence)
+      const last = Number(row?.fence_code)
       if (!(last < permit.fence)) throw new Error(`slot ${permit.slot}: ${permit.fence} comes after ${last}`)
-      await shop.change(tx, target, { fence: permit.fence })
+      await shop.change(tx, target, { fence_code: String(permit.fence) })
     })
     await permit.extend()
     return true

@@ -22,8 +22,8 @@ function specs(stage: Stage): void {
 
   beforeEach(async () => {
     shop = await stage.shop()
-    await shop.create(useTable, ['id', 'fence'])
-    for (let id = 0; id < 40; id += 1) await shop.add(undefined, useTable, { id, fence: 0 })
+    await shop.create(useTable, ['id', 'fence_code'])
+    for (let id = 0; id < 40; id += 1) await shop.add(undefined, useTable, { id, fence_code: '0' })
   })
   afterEach(async () => {
     await crowd?.end()
@@ -38,7 +38,8 @@ function specs(stage: Stage): void {
   const uses = (all: Crowd): readonly Use[] => all.heard.flatMap((one) => ('in' in one ? [one.in] : []))
   const untilUsed = async (all: Crowd, more: number): Promise<void> => {
     const before = uses(all).length
-    await until(() => uses(all).length >= before + more, `${more} more grants`)
+    await until(() => uses(all).length >= before + more || all.failures.length > 0, `${more} more grants`)
+    expect(all.failures).toEqual([])
   }
   /** Sends a signal to a process that has a permit in use. */
   const strike = async (all: Crowd, name: 'SIGKILL' | 'SIGSTOP'): Promise<{ use: Use; by: string }> => {
