@@ -24,7 +24,16 @@ const chapters: readonly { readonly title: string; readonly names: readonly stri
   { title: 'Start', names: ['index', 'getting-started', 'commonjs', 'choosing', 'sample-tables'] },
   {
     title: 'Locks',
-    names: ['row-locks', 'advisory-locks', 'leases', 'queues', 'optimistic', 'nowait', 'lock-timeouts'],
+    names: [
+      'row-locks',
+      'advisory-locks',
+      'leases',
+      'semaphores',
+      'queues',
+      'optimistic',
+      'nowait',
+      'lock-timeouts',
+    ],
   },
   {
     title: 'Getting it right',

@@ -9,6 +9,7 @@ export const pageSummaries: Readonly<Record<string, string>> = {
   'row-locks': 'Lock rows while you read and change them.',
   'advisory-locks': 'Lock a name, for what has no row yet.',
   leases: 'Locks that expire, fencing tokens, cron jobs on one node, leader election.',
+  semaphores: 'At most n holders at a time over all processes; rate limits.',
   queues: 'Give each job in your own table to one worker.',
   optimistic: 'Detect lost updates with a version column instead of a lock.',
   nowait: 'Fail at once, or skip rows that others have locked.',
