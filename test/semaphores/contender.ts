@@ -22,10 +22,13 @@ export type FromContender =
   | { readonly in: Use }
   /** `isConfirmed`: the database has said at the end that the permit is still its own, so it was all the time. */
   | { readonly out: string; readonly isConfirmed: boolean }
+  /** The process stops itself now, with this permit in use. */
+  | { readonly frozen: string }
   /** What went wrong, with its stack. */
   | { readonly failed: string }
 
-export type ToContender = 'stop' | { readonly heard: string }
+/** `freeze`: stop as SIGSTOP does, at a moment in which no transaction is open: on SQLite it would stop all others. */
+export type ToContender = 'stop' | 'freeze' | { readonly heard: string }
 
 const [engine = '', url = '', contenders = '', permits = '', ttlMs = ''] = process.argv.slice(2)
 const say = (message: FromContender): void => void process.send?.(message)
@@ -33,9 +36,12 @@ const shop = await (await loadDriver(engine)).connect(url, 4)
 const semaphore = shop.locks.semaphore(semaphoreKey, { permits: Number(permits), ttlMs: Number(ttlMs) })
 const stop = new AbortController()
 const heard = new Map<string, () => void>()
+let writing = 0
+let isToFreeze = false
 
 process.on('message', (message: ToContender) => {
   if (message === 'stop') stop.abort()
+  else if (message === 'freeze') isToFreeze = true
   else heard.get(message.heard)?.()
 })
 process.on('disconnect', () => process.exit())
@@ -45,30 +51,46 @@ async function contend(): Promise<void> {
     const permit = await semaphore.acquire({ signal: stop.signal })
     const { owner, slot, fence } = permit
     const isHeard = new Promise<void>((resolve) => heard.set(owner, resolve))
+    // written before it is told of: one that is stopped in a transaction keeps its slot for as long as that is open
+    const isWritten = await isStillHeld(() => write(permit))
     say({ in: { owner, slot, fence } })
-    say({ out: owner, isConfirmed: await isUsed(permit) })
+    if (isToFreeze) await freeze(owner)
+    say({ out: owner, isConfirmed: isWritten && (await isStillHeld(() => permit.extend())) })
     await isHeard
     heard.delete(owner)
     await permit.release()
   }
 }
 
-/** Works under the permit. Says whether it was held to the end. */
-async function isUsed(permit: Permit): Promise<boolean> {
-  const target = { table: useTable, key: { id: permit.slot } }
+async function freeze(owner: string): Promise<void> {
+  isToFreeze = false
+  await new Promise((resolve) => process.send?.({ frozen: owner } satisfies FromContender, resolve))
+  while (writing > 0) await new Promise((resolve) => setImmediate(resolve))
+  process.kill(process.pid, 'SIGSTOP')
+}
+
+/** Whether the permit was not lost meanwhile. */
+async function isStillHeld(work: () => Promise<void>): Promise<boolean> {
   try {
-    await shop.locks.fenced(permit, async (tx) => {
-      const [row] = await shop.find(tx, target)
-      const last = Number(row?.fence_code)
-      if (!(last < permit.fence)) throw new Error(`slot ${permit.slot}: ${permit.fence} comes after ${last}`)
-      await shop.change(tx, target, { fence_code: String(permit.fence) })
-    })
-    await permit.extend()
+    await work()
     return true
   } catch (error) {
     if (error instanceof LockLostError) return false
     throw error
   }
+}
+
+/** The database is to know of no holder of the slot that came later. */
+async function write(permit: Permit): Promise<void> {
+  const target = { table: useTable, key: { id: permit.slot } }
+  writing += 1
+  const written = shop.locks.fenced(permit, async (tx) => {
+    const [row] = await shop.find(tx, target)
+    const last = Number(row?.fence_code)
+    if (!(last < permit.fence)) throw new Error(`slot ${permit.slot}: ${permit.fence} comes after ${last}`)
+    await shop.change(tx, target, { fence_code: String(permit.fence) })
+  })
+  await written.finally(() => (writing -= 1))
 }
 
 say('ready')

@@ -2,6 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 
 import { programOf } from '../engines/program.ts'
+import { until } from '../engines/until.ts'
 import type { FromContender, ToContender, Use } from './contender.ts'
 
 export interface CrowdPlan {
@@ -25,7 +26,9 @@ export interface Crowd {
   readonly failures: readonly string[]
   /** A use of some process that it has not ended yet; undefined when there is none just now. */
   readonly current: () => { readonly use: Use; readonly by: string } | undefined
-  readonly signal: (by: string, name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT') => Promise<void>
+  readonly kill: (by: string) => Promise<void>
+  /** Stops a process as SIGSTOP does, with a permit in use. Gives what wakes it again. */
+  readonly freeze: () => Promise<{ readonly use: Use; readonly wake: () => void }>
   readonly start: () => Promise<void>
   /** Lets all of them end by themselves. */
   readonly stop: () => Promise<void>
@@ -39,10 +42,12 @@ export async function gather(plan: CrowdPlan): Promise<Crowd> {
   const children = new Map<string, ChildProcess>()
   const heard: Heard[] = []
   const failures: string[] = []
+  const frozen: string[] = []
   let started = 0
   const hear = (by: string, child: ChildProcess, message: FromContender): void => {
     if (message === 'ready') return
     if ('failed' in message) failures.push(message.failed)
+    if ('frozen' in message) frozen.push(message.frozen)
     if ('in' in message) heard.push({ in: message.in, by })
     if (!('out' in message)) return
     heard.push(message)
@@ -68,12 +73,19 @@ export async function gather(plan: CrowdPlan): Promise<Crowd> {
         .flatMap((one) => ('in' in one && !over.has(one.in.owner) && children.has(one.by) ? [one] : []))
         .map((one) => ({ use: one.in, by: one.by }))[0]
     },
-    signal: async (by, name) => {
+    kill: async (by) => {
       const child = children.get(by)
       if (child === undefined) throw new Error(`there is no ${by}`)
-      if (name !== 'SIGKILL') return void child.kill(name)
       children.delete(by)
       await killed(child)
+    },
+    freeze: async () => {
+      const [child] = children.values()
+      child?.send('freeze' satisfies ToContender)
+      await until(() => frozen.length > 0, 'a process that stops')
+      const use = heard.flatMap((one) => ('in' in one && one.in.owner === frozen[0] ? [one.in] : []))[0]
+      if (child === undefined || use === undefined) throw new Error('who stops has no permit')
+      return { use, wake: () => void child.kill('SIGCONT') }
     },
     stop: async () => {
       const ends = [...children.values()].map((child) => once(child, 'exit'))

@@ -4,7 +4,7 @@ import { until } from '../engines/use.ts'
 import { describeFaults, type Stage } from '../faults/stage.ts'
 import type { Shop } from '../stories/shop.ts'
 import type { Use } from './contender.ts'
-import { gather, mostAtOnce, type Crowd } from './crowd.ts'
+import { gather, mostAtOnce, type Crowd, type Heard } from './crowd.ts'
 import { semaphoreKey, useTable } from './use.ts'
 
 const permits = 5
@@ -41,13 +41,21 @@ function specs(stage: Stage): void {
     await until(() => uses(all).length >= before + more || all.failures.length > 0, `${more} more grants`)
     expect(all.failures).toEqual([])
   }
-  /** Sends a signal to a process that has a permit in use. */
-  const strike = async (all: Crowd, name: 'SIGKILL' | 'SIGSTOP'): Promise<{ use: Use; by: string }> => {
+  /** Kills a process that has a permit in use. */
+  const killHolder = async (all: Crowd): Promise<void> => {
     await until(() => all.current() !== undefined, 'a permit in use')
-    const struck = all.current()
-    if (struck === undefined) return strike(all, name)
-    await all.signal(struck.by, name)
-    return struck
+    const { by } = all.current() ?? { by: '' }
+    return by === '' ? killHolder(all) : all.kill(by)
+  }
+  /** Stops a process with a permit in use until another has its slot, and sees that it knows so when it goes on. */
+  const stopHolder = async (all: Crowd): Promise<void> => {
+    const { use, wake } = await all.freeze()
+    const isTakenOver = ({ slot, fence }: Use): boolean => slot === use.slot && fence > use.fence
+    await until(() => uses(all).some(isTakenOver), 'another with its slot')
+    wake()
+    const endOf = (): Heard | undefined => all.heard.find((one) => 'out' in one && one.out === use.owner)
+    await until(() => endOf() !== undefined, 'word of the woken process')
+    expect(endOf()).toEqual({ out: use.owner, isConfirmed: false })
   }
 
   test(
@@ -57,18 +65,11 @@ function specs(stage: Stage): void {
       const all = await contend(permits)
       await untilUsed(all, 40)
       for (let kills = 0; kills < 3; kills += 1) {
-        await strike(all, 'SIGKILL')
+        await killHolder(all)
         await all.start()
         await untilUsed(all, 20)
       }
-      const stopped = await strike(all, 'SIGSTOP')
-      const isTakenOver = ({ slot, fence }: Use): boolean =>
-        slot === stopped.use.slot && fence > stopped.use.fence
-      const isEnded = (): boolean => all.heard.some((one) => 'out' in one && one.out === stopped.use.owner)
-      // what it had said before it was stopped may have been under way: then it had given the permit back
-      await until(() => uses(all).some(isTakenOver), 'another with its slot', patience.timeout / 2)
-      await all.signal(stopped.by, 'SIGCONT')
-      await until(isEnded, 'word of the woken process')
+      await stopHolder(all)
       await untilUsed(all, 20)
       await all.stop()
       expect(all.failures).toEqual([])

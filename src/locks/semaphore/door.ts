@@ -2,7 +2,7 @@ import { clearTimeout, setTimeout } from '../../core/clock.ts'
 import { LockNotAvailableError } from '../../core/errors.ts'
 import type { Lease } from '../lease/lease.ts'
 import { pollMs } from '../lease/wait.ts'
-import { look, takeOne, type Search, type Taken } from './slots.ts'
+import { look, takeOne, type PutAside, type Search, type Taken } from './slots.ts'
 
 /**
  * How long a process that dies as the first in the line holds up those behind it. One that lives confirms the lease of
@@ -58,12 +58,13 @@ async function standAndLeave<Tx>(search: Search<Tx>, door: Lease): Promise<Taken
 async function stand<Tx>(search: Search<Tx>, door: Lease): Promise<Taken | undefined> {
   const { shop, names, asked, deadline } = search
   const sleeper = createSleeper(asked.signal)
+  const aside: PutAside = new Map()
   const watch = shop.bell.watch({ concerns: names.includes, wake: sleeper.wake })
   try {
     for (let looks = 1; door.remainingMs() > 0; looks += 1) {
       sleeper.expect()
       const seen = await look(search)
-      const taken = await takeOne(search, seen)
+      const taken = await takeOne(search, seen, aside)
       if (taken !== undefined) return taken
       if (deadline.isPast()) throw new LockNotAvailableError('all permits are taken')
       // others were faster, who had looked before this one came to the door

@@ -43,6 +43,8 @@ export interface Seen {
 const lookMs = 5000
 /** How long a takeover waits for a transaction that is open under an expired permit: another slot may be free by then. */
 const takeoverMs = 1000
+/** And when it is tried again: a request that waits in the server keeps a connection of the pool for some seconds. */
+const asideMs = 10_000
 
 /** Looks at the door and at all slots, in one request. Bears with failures as a request for a lease does. */
 export async function look<Tx>(search: Search<Tx>): Promise<Seen> {
@@ -94,29 +96,42 @@ function seenIn({ rows, dialect }: Answered, slots: readonly number[], names: Pe
   }
 }
 
+/** Slots that could not be taken over, and until when they are left alone. */
+export type PutAside = Map<number, Deadline>
+
 /** Takes one of the slots that were seen to be free; undefined when others were faster. */
-export async function takeOne<Tx>(search: Search<Tx>, { free, expired }: Seen): Promise<Taken | undefined> {
-  const { deadline } = search
+export async function takeOne<Tx>(
+  search: Search<Tx>,
+  { free, expired }: Seen,
+  aside: PutAside = new Map(),
+): Promise<Taken | undefined> {
   for (const slot of inAnyOrder(free)) {
-    const grant = await takeSlot(search, slot, deadline)
+    const grant = await takeSlot(search, slot, search)
     if (grant !== undefined) return { slot, grant }
   }
-  for (const slot of inAnyOrder(expired)) {
-    const soon = deadlineIn(Math.min(takeoverMs, deadline.remainingMs()))
-    try {
-      const grant = await takeSlot(search, slot, soon)
-      if (grant !== undefined) return { slot, grant }
-    } catch (error) {
-      if (search.asked.signal?.aborted === true || !soon.isPast()) throw error
-    }
+  for (const slot of inAnyOrder(expired.filter((one) => aside.get(one)?.isPast() !== false))) {
+    const grant = await takeOver(search, slot)
+    if (grant !== undefined) return { slot, grant }
+    aside.set(slot, deadlineIn(asideMs))
   }
   return undefined
 }
 
+/** A transaction may still be open under it: then nobody has it before that ends. */
+async function takeOver<Tx>(search: Search<Tx>, slot: number): Promise<Grant | undefined> {
+  const soon = deadlineIn(Math.min(takeoverMs, search.deadline.remainingMs()))
+  try {
+    return await takeSlot(search, slot, { deadline: soon, repeatUntil: soon })
+  } catch (error) {
+    if (search.asked.signal?.aborted === true || !soon.isPast()) throw error
+    return undefined
+  }
+}
+
 async function takeSlot<Tx>(
-  { shop, asked, names, mayRepeat, repeatUntil }: Search<Tx>,
+  { shop, asked, names, mayRepeat }: Search<Tx>,
   slot: number,
-  deadline: Deadline,
+  { deadline, repeatUntil }: Pick<Search<Tx>, 'deadline' | 'repeatUntil'>,
 ): Promise<Grant | undefined> {
   const { port, table, bell } = shop
   const { ttlMs, signal } = asked
