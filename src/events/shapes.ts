@@ -84,6 +84,8 @@ export interface LeaseEvent extends HoldEvent {
   readonly key: LockKey
   readonly ttlMs: number
   readonly wait: Wait
+  /** It is a permit of the semaphore of this key, of which others may have one too. */
+  readonly isPermit?: true
   /** The fencing token. There once it is granted. */
   readonly fence?: number
 }

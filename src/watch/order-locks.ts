@@ -10,8 +10,8 @@ export function namedLock({ key, mode }: LockEvent, place: Place): OrderLock | u
   return key === undefined ? undefined : { ...namesOf('name', key), mode, place }
 }
 
-export function leaseLock({ key }: LeaseEvent, place: Place): OrderLock {
-  return { ...namesOf('lease', key), mode: 'exclusive', place }
+export function leaseLock({ key, isPermit }: LeaseEvent, place: Place): OrderLock {
+  return { ...namesOf(isPermit === true ? 'semaphore' : 'lease', key), mode: 'exclusive', place }
 }
 
 /** Of a call whose statement is not shown: which rows it locks, nobody sees. */
@@ -40,7 +40,10 @@ function tableNames(table: string): Pick<OrderLock, 'kind'> {
 }
 
 /** The first part of a key is what it is one of. */
-function namesOf(noun: 'name' | 'lease', key: LockKey): Pick<OrderLock, 'kind' | 'which' | 'by'> {
+function namesOf(
+  noun: 'name' | 'lease' | 'semaphore',
+  key: LockKey,
+): Pick<OrderLock, 'kind' | 'which' | 'by'> {
   const [first] = isRawKey(key) ? ['raw'] : [key].flat()
   return { kind: `${noun} ${String(first)}`, which: textOfKey(key), by: '' }
 }

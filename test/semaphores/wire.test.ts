@@ -9,10 +9,8 @@ const look = expect.stringMatching(/^SELECT name, expires_at - .* FROM _leases W
 
 /** What a request for one lease, and its end, are on the wire. */
 const leaseTrips: Readonly<Record<string, { take: readonly unknown[]; release: readonly unknown[] }>> = {
-  postgres: {
-    take: [expect.stringMatching(/^WITH seen AS/)],
-    release: [expect.stringMatching(/^UPDATE _leases/)],
-  },
+  // prepared on the connection when they were sent first, so that no text of theirs is on the wire
+  postgres: { take: [''], release: [''] },
   mysql: {
     take: [expect.stringMatching(/^INSERT INTO _leases/), expect.stringMatching(/^SELECT fence/)],
     release: [expect.stringMatching(/^UPDATE _leases/), 'SELECT ROW_COUNT() AS answer'],

@@ -103,8 +103,9 @@ export function createLeases<Tx>(port: Port<Tx>): Leases {
   }
 }
 
-function eventOf<Tx>(port: Port<Tx>, { key, ttlMs, wait }: LeaseAsked): LeaseEvent {
-  return { ...placeOf(port), key, ttlMs, wait }
+function eventOf<Tx>(port: Port<Tx>, { key, noun, ttlMs, wait }: LeaseAsked): LeaseEvent {
+  const isPermit = noun === 'permit of semaphore'
+  return { ...placeOf(port), key, ttlMs, wait, ...(isPermit && { isPermit }) }
 }
 
 /** Tells others what nobody waits for to be told. */
