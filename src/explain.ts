@@ -1,6 +1,6 @@
 import type { Category } from './core/category.ts'
 import { UnsupportedLockError } from './core/errors.ts'
-import type { Plan, QueryLock, Waiting } from './core/plan.ts'
+import { statementsAtOnce, type Plan, type QueryLock, type Waiting } from './core/plan.ts'
 import type { RequestOf } from './core/request.ts'
 import { sampleRequest } from './core/sample-request.ts'
 import { isSql, type Statement } from './core/statement.ts'
@@ -35,7 +35,7 @@ function explainPlan(plan: Plan): string {
       plan,
       plan.beforeBegin.map((statement) => line('lock', show(statement))),
     ),
-    line('begin', plan.begin === undefined ? 'BEGIN' : `BEGIN ${plan.begin}`),
+    ...beginning(plan),
     ...withSetting(plan, [
       ...plan.inTransaction.map((statement) => line('lock', show(statement))),
       ...describeQuery(plan.query),
@@ -44,6 +44,15 @@ function explainPlan(plan: Plan): string {
     ...plan.afterEnd.map((statement) => line('release', show(statement))),
   ]
   return lines.join('\n')
+}
+
+function beginning(plan: Plan): readonly string[] {
+  const { atOnce, begin } = plan
+  if (atOnce === undefined) return [line('begin', begin === undefined ? 'BEGIN' : `BEGIN ${begin}`)]
+  return withSetting(
+    plan,
+    statementsAtOnce([atOnce]).map((statement) => line('begin', show(statement))),
+  )
 }
 
 /** The setting belongs to the one place where the lock is taken. */

@@ -3,7 +3,8 @@ import { checkObject } from './core/check-field.ts'
 import { LockUsageError } from './core/errors.ts'
 import type { InspectOptions, Inspection } from './core/inspection.ts'
 import type { Plan } from './core/plan.ts'
-import type { AdvisoryRequest, Target, Wait } from './core/request.ts'
+import type { Receipt } from './core/receipt.ts'
+import type { AdvisoryRequest, TableName, TableRequest, Target, Wait } from './core/request.ts'
 import type { Session, Sessions } from './core/session.ts'
 import type { Row } from './core/statement.ts'
 import type { Unsupported } from './core/support.ts'
@@ -22,6 +23,8 @@ import type { TransactionOptions } from './locks/transaction/options.ts'
 import type { OpenTransaction, Server } from './locks/port.ts'
 import { isTarget, lockingRead, type RowQuery } from './locks/rows/query.ts'
 import { lockRows, type LockedRows, type LockingRead, type RowOptions } from './locks/rows/rows.ts'
+import type { TableOptions } from './locks/table/options.ts'
+import { partOf } from './locks/transaction/part.ts'
 import { createScope } from './locks/transaction/scope.ts'
 import { runTransaction } from './locks/transaction/transaction.ts'
 import type { DialectName, Registry } from './registry.ts'
@@ -43,6 +46,34 @@ export type WaitOf<D extends DialectName> =
 export type RowOptionsOf<D extends DialectName> = Omit<RowOptions, 'wait'> & {
   /** @default 'block' */
   readonly wait?: WaitOf<D>
+}
+
+/** A table's name, where one of the dialects can lock a table. */
+export type TableOf<D extends DialectName> = Registry[D]['cells']['table'] extends Unsupported
+  ? never
+  : TableName
+
+/** Locks on whole tables. */
+export interface TableLocks<Tx, D extends DialectName = DialectName> {
+  /**
+   * Locks a table until the transaction ends: for work on so much of it that row locks would be too many, or on rows
+   * that are not there yet.
+   *
+   * Refused with {@link UnsupportedLockError} where the lock has to be there before the transaction begins, as on SQLite,
+   * MySQL and MariaDB: there name it in `tables` of `transaction`, which works on every database that has the lock.
+   * Rejects with {@link LockNotAvailableError} (`wait: 'nowait'`) or {@link LockTimeoutError} when others use the table.
+   *
+   * @example
+   * const granted = await locks.transaction(
+   *   async (tx) => {
+   *     const { granted } = await locks.table(tx, 'stock')
+   *     return granted
+   *   },
+   *   { tables: 'stock' },
+   * )
+   * granted // => 'exclusive'
+   */
+  readonly table: (tx: Tx, table: TableOf<D>, options?: TableOptions) => Promise<Receipt>
 }
 
 /** What locks are on every database and through every driver alike. */
@@ -98,7 +129,7 @@ export interface SharedLocks<Tx> extends NamedLocks<Tx>, OptimisticWrites<Tx>, C
 }
 
 /** Locks on one database. `Tx` is what the driver or query library calls a transaction. */
-export interface Locks<Tx, D extends DialectName = DialectName> extends SharedLocks<Tx> {
+export interface Locks<Tx, D extends DialectName = DialectName> extends SharedLocks<Tx>, TableLocks<Tx, D> {
   /**
    * Locks rows until the transaction ends, and returns them as they are once they are locked.
    *
@@ -144,6 +175,7 @@ export function joinLocks<Tx, D extends DialectName>(
   const meeting = meet(sessions, dialects, options)
   return {
     ...meeting.shared,
+    table: meeting.lockTable,
     rows: async <R extends object>(tx: Tx, query: RowQuery, rowOptions: RowOptionsOf<D> = {}) => {
       const target = isTarget(query) ? query : undefined
       const locked = await meeting.lockRows(tx, {
@@ -168,6 +200,7 @@ export interface RowsCall {
 export interface Meeting<Tx> {
   readonly shared: SharedLocks<Tx>
   readonly lockRows: (tx: Tx, call: RowsCall) => Promise<LockedRows<Row>>
+  readonly lockTable: TableLocks<Tx>['table']
   /** The transaction that is open in this chain of calls. */
   readonly current: () => OpenTransaction<Tx> | undefined
   /** The open transaction of a `tx`. */
@@ -194,7 +227,7 @@ export function meet<Tx, D extends DialectName>(
   const scope = createScope<Tx>()
   const port = { sessions, server: identify({ dialects: candidates, version }) }
   const needs = createNeeds(port)
-  const transactions = { port, scope, candidates }
+  const transactions = { port, scope, candidates, planTable }
   const { current, find } = scope
   const transaction: SharedLocks<Tx>['transaction'] = (work, options) =>
     runTransaction(transactions, work, options)
@@ -221,7 +254,16 @@ export function meet<Tx, D extends DialectName>(
   }
   const deadlocks: Meeting<Tx>['deadlocks'] = async (signal) =>
     (await import('./locks/deadlocks/latest.ts')).latestDeadlocks(port, { keys: knownKeys, signal })
-  return { shared, lockRows: rowsOf, current, find, deadlocks }
+  return { shared, lockRows: rowsOf, lockTable: tableLockIn(find), current, find, deadlocks }
+}
+
+function tableLockIn<Tx>(find: (tx: Tx) => OpenTransaction<Tx>): Meeting<Tx>['lockTable'] {
+  return async (tx, table, options = {}) => {
+    const open = find(tx)
+    return partOf(open, async () =>
+      (await import('./locks/table/table.ts')).lockTable(open, { table, options, planTable }),
+    )
+  }
 }
 
 /** The driver or ORM is for one database: the words of another would be sent there all the same. */
@@ -242,6 +284,10 @@ function join<Tx>(sessions: Sessions<Tx>, { dialect, version }: Server): Locks<T
   const open = async (): Promise<Session<Tx>> =>
     Object.create(await sessions.open(), { ride: { value: undefined } }) as Session<Tx>
   return joinLocks({ ...sessions, open }, [], { dialect, version: version.join('.') })
+}
+
+function planTable({ dialect, version }: Server, request: TableRequest): Plan {
+  return planOn({ dialect, version }, 'table', request)
 }
 
 function emitNamed({ dialect, version }: Server, request: AdvisoryRequest): Plan {

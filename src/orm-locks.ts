@@ -4,7 +4,7 @@ import type { Plan } from './core/plan.ts'
 import type { Sessions } from './core/session.ts'
 import type { Row, SqlStatement, Value } from './core/statement.ts'
 import type { Dialect } from './dialects/dialect.ts'
-import { meet, type LocksOptions, type RowOptionsOf, type SharedLocks } from './locks.ts'
+import { meet, type LocksOptions, type RowOptionsOf, type SharedLocks, type TableLocks } from './locks.ts'
 import { isTarget, lockingRead, type RowQuery } from './locks/rows/query.ts'
 import type { LockedRows, LockingRead } from './locks/rows/rows.ts'
 import type { DialectName } from './registry.ts'
@@ -29,7 +29,7 @@ export interface OrmWay {
 }
 
 /** Locks through an ORM, before its entry says which types its queries have. */
-export interface OrmLocks<D extends DialectName> extends SharedLocks<object> {
+export interface OrmLocks<D extends DialectName> extends SharedLocks<object>, TableLocks<object, D> {
   readonly rows: (tx: object, query: unknown, options?: RowOptionsOf<D>) => Promise<LockedRows<Row>>
 }
 
@@ -38,9 +38,10 @@ export function joinOrm<D extends DialectName>(
   { adapter, dialects, sessions, selectOf }: OrmWay,
   options?: LocksOptions<D>,
 ): OrmLocks<D> {
-  const { shared, lockRows } = meet({ ...sessions, adapter }, dialects, options)
+  const { shared, lockRows, lockTable } = meet({ ...sessions, adapter }, dialects, options)
   return {
     ...shared,
+    table: (tx, table, lock) => follow(tx, () => lockTable(tx, table, lock)),
     rows: async (tx, query, lock = {}) => {
       const readOf = (plan: Plan): LockingRead => {
         const select = selectOf(query)

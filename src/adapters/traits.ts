@@ -11,6 +11,8 @@ export interface DriverTraits {
    * Refuses what the database cannot give.
    */
   readonly begin: (start: TransactionStart) => readonly string[] | undefined
+  /** Whether `begin` heeds what begins a transaction in place of BEGIN. @default not */
+  readonly beginsBy?: true
   /** How a statement of the work can end its transaction. */
   readonly body: BodyTraits
   /** Asks the database whether a transaction is open on the connection. */

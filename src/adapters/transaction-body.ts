@@ -27,9 +27,9 @@ export interface BodyTraits {
  */
 export type Manner = 'checked' | 'read' | 'free' | 'commit'
 
-/** Settings that are put back, and named locks, belong to the session and not to the transaction. */
+/** Settings that are put back, and locks on names and tables, belong to the session and not to the transaction. */
 export function mannerOf({ sql, answers }: SqlStatement): Manner {
-  if (answers !== undefined || sql.startsWith('SET ')) return 'free'
+  if (answers !== undefined || sql.startsWith('SET ') || sql.startsWith('UNLOCK ')) return 'free'
   return sql.startsWith('SELECT ') ? 'read' : 'checked'
 }
 

@@ -39,6 +39,7 @@ function withoutLocks(client: Client, { fixture }: DialectTools): Client {
       value: await bare(work),
     }),
     lock: freeHandle,
+    table: freeHandle,
     acquire: freeHandle,
     lease: freeHandle,
     semaphore: () => ({ acquire: freeHandle, tryAcquire: freeHandle }),

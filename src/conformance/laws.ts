@@ -2,6 +2,7 @@ import type { Law } from './law.ts'
 import { rowLaws } from './laws/rows.ts'
 import { timeoutLaws } from './laws/timeout.ts'
 import { tableLaws } from './laws/table.ts'
+import { tableTransactionLaws } from './laws/table-transaction.ts'
 import { skipLaws } from './laws/skip.ts'
 import { sharedRowLaws } from './laws/rows-shared.ts'
 import { rowCallLaws } from './laws/rows-call.ts'
@@ -26,6 +27,7 @@ export const laws: readonly Law[] = [
   ...skipLaws,
   ...timeoutLaws,
   ...tableLaws,
+  ...tableTransactionLaws,
   ...advisoryLaws,
   ...advisorySessionLaws,
   ...leaseLaws,

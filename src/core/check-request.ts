@@ -55,6 +55,7 @@ export interface CheckedTable extends CheckedAny {
   readonly table: TableName
   readonly wait: Exclude<Wait, 'skip'>
   readonly blockReaders: boolean
+  readonly aliases: readonly string[]
 }
 
 /** The categories that lock rows of a query: how they wait is what tells most of them apart. */
@@ -114,7 +115,7 @@ function checkAdvisory(request: AdvisoryRequest): CheckedAdvisory {
 }
 
 function checkTable(request: TableRequest): CheckedTable {
-  onlyKnown(request, ['table', 'mode', 'wait', 'blockReaders', 'exact', 'isolation'])
+  onlyKnown(request, ['table', 'mode', 'wait', 'blockReaders', 'aliases', 'exact', 'isolation'])
   if (request.mode === 'shared' && request.blockReaders === true) {
     throw new LockUsageError(
       'blockReaders',
@@ -128,6 +129,7 @@ function checkTable(request: TableRequest): CheckedTable {
     table: checkTableName('table', request.table),
     wait: waitWithoutSkip(request.wait),
     blockReaders: checkFlag('blockReaders', request.blockReaders),
+    aliases: request.aliases === undefined ? [] : checkNames('aliases', request.aliases),
   }
 }
 

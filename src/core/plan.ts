@@ -6,7 +6,7 @@ import type { Supported } from './support.ts'
 /**
  * All that has to happen around one lock, in the order in which it happens:
  *
- * `needs` are made sure of, `beforeBegin` runs, the transaction begins with `begin`, `inTransaction` runs, the query
+ * `needs` are made sure of, `beforeBegin` runs, the transaction begins with `begin` or by `atOnce`, `inTransaction` runs, the query
  * is changed or preceded as `query` says, the work is done, the transaction ends, `afterEnd` runs. A `setting` is
  * applied right before the statement that takes the lock and restored right after it.
  *
@@ -26,6 +26,8 @@ export interface Plan {
   readonly beforeBegin: readonly Statement[]
   /** The word that BEGIN needs for the transaction itself to be the lock. */
   readonly begin?: string
+  /** What begins the transaction in place of BEGIN, which would give the lock up. */
+  readonly atOnce?: TablesAtOnce
   readonly inTransaction: readonly Statement[]
   readonly query?: QueryLock
   readonly afterEnd: readonly Statement[]
@@ -63,6 +65,30 @@ export interface SettingChange {
   readonly apply: SqlStatement
   /** Has one `{saved}` where `read` is present. */
   readonly restore: SqlStatement
+}
+
+/**
+ * Locks tables before the transaction's first statement. Those of several plans go into one statement, because a second
+ * one would give up what the first has locked.
+ */
+export interface TablesAtOnce {
+  readonly before: readonly SqlStatement[]
+  /** What stands before the tables. */
+  readonly words: string
+  /** A table and its mode, once for each name that it is used by. */
+  readonly tables: readonly string[]
+  /** What stands behind them. */
+  readonly end?: string
+  readonly after: readonly SqlStatement[]
+}
+
+/** What is sent for tables that are locked at once, in its order. */
+export function statementsAtOnce(parts: readonly TablesAtOnce[]): readonly SqlStatement[] {
+  const [first] = parts
+  if (first === undefined) return []
+  const tables = parts.flatMap((part) => part.tables).join(', ')
+  const lock = [first.words, tables, first.end].filter((words) => words !== undefined).join(' ')
+  return [...first.before, { sql: lock, params: [] }, ...first.after]
 }
 
 /** How the rows of a query come to be locked. */

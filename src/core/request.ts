@@ -90,6 +90,13 @@ export interface TableRequest extends AnyRequest {
   readonly wait?: Exclude<Wait, 'skip'>
   /** Keep plain readers out too. @default false */
   readonly blockReaders?: boolean
+  /**
+   * Other names that queries of the transaction give to the table, as in `FROM stock AS s`. MySQL and MariaDB let a
+   * transaction that has locked tables use them by the names that it has locked alone; elsewhere this has no effect.
+   *
+   * @default none
+   */
+  readonly aliases?: readonly string[]
 }
 
 /** The request that each category takes. */

@@ -9,6 +9,8 @@ export interface TransactionStart {
   readonly access?: 'read-write' | 'read-only'
   /** The plan's own word behind BEGIN, such as `IMMEDIATE`. */
   readonly mode?: string
+  /** What begins it in place of BEGIN: statements without parameters. Only for a session that `beginsBy` them. */
+  readonly by?: readonly SqlStatement[]
   /** Statements without parameters that belong to the start: in the same message as BEGIN where the driver can. */
   readonly head?: readonly SqlStatement[]
 }
@@ -83,6 +85,8 @@ export interface Session<Tx = unknown> {
    * Rejects with `LockUsageError`, and sends nothing, where the database has no such transaction.
    */
   begin: (start?: TransactionStart) => Promise<readonly Row[]>
+  /** Whether `begin` heeds `by`. Absent where it does not: then a lock that needs it is refused. */
+  readonly beginsBy?: true
   /**
    * As `begin`, but together with the next statement on `tx`, whoever sends it, in one round trip. Settles when it has
    * been answered, and always does.

@@ -8,7 +8,7 @@ import {
 import { LockUsageError } from '../core/errors.ts'
 import type { Row } from '../core/statement.ts'
 import type { Dialect } from '../dialects/dialect.ts'
-import type { LocksOptions, RowOptionsOf, SharedLocks } from '../locks.ts'
+import type { LocksOptions, RowOptionsOf, SharedLocks, TableLocks } from '../locks.ts'
 import type { RowQuery } from '../locks/rows/query.ts'
 import type { LockedRows } from '../locks/rows/rows.ts'
 import { spoken } from '../orm-dialects.ts'
@@ -43,7 +43,7 @@ export interface DrizzleSelect<R> extends PromiseLike<R[]> {
 }
 
 /** Locks through Drizzle: the work receives Drizzle's own transaction. */
-export interface DrizzleLocks<Tx, D extends DrizzleDialectName> extends SharedLocks<Tx> {
+export interface DrizzleLocks<Tx, D extends DrizzleDialectName> extends SharedLocks<Tx>, TableLocks<Tx, D> {
   /** Locks the rows of a SELECT until the transaction ends, and gives them as they are once they are locked. */
   readonly rows: {
     <R>(tx: Tx, query: DrizzleSelect<R>, options?: RowOptionsOf<D>): Promise<LockedRows<R>>

@@ -3,7 +3,7 @@ import type { KnexInstance } from '../adapters/knex/transaction.ts'
 import { LockUsageError } from '../core/errors.ts'
 import type { Row } from '../core/statement.ts'
 import type { Dialect } from '../dialects/dialect.ts'
-import type { LocksOptions, RowOptionsOf, SharedLocks } from '../locks.ts'
+import type { LocksOptions, RowOptionsOf, SharedLocks, TableLocks } from '../locks.ts'
 import type { RowQuery } from '../locks/rows/query.ts'
 import type { LockedRows } from '../locks/rows/rows.ts'
 import { spoken } from '../orm-dialects.ts'
@@ -35,7 +35,7 @@ export interface KnexSelect<R> extends PromiseLike<R[]> {
 }
 
 /** Locks through Knex: the work receives Knex's own transaction. */
-export interface KnexLocks<Tx, D extends KnexDialectName> extends SharedLocks<Tx> {
+export interface KnexLocks<Tx, D extends KnexDialectName> extends SharedLocks<Tx>, TableLocks<Tx, D> {
   /** Locks the rows of a SELECT until the transaction ends, and gives them as they are once they are locked. */
   readonly rows: {
     <R>(tx: Tx, query: KnexSelect<R>, options?: RowOptionsOf<D>): Promise<LockedRows<R>>

@@ -15,14 +15,14 @@ import { traits as pg } from '../adapters/pg/sessions.ts'
 import { traits as tedious } from '../adapters/mssql/tedious-traits.ts'
 import { LockUsageError } from '../core/errors.ts'
 import type { Plan } from '../core/plan.ts'
-import { unsupported } from '../core/support.ts'
+import { isUnsupported, unsupported } from '../core/support.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import { mariadb } from '../dialects/mariadb/index.ts'
 import { mssql } from '../dialects/mssql/index.ts'
 import { mysql } from '../dialects/mysql/index.ts'
 import { postgres } from '../dialects/postgres/index.ts'
 import { sqlite } from '../dialects/sqlite/index.ts'
-import { emitRows, meet, type RowOptionsOf, type SharedLocks } from '../locks.ts'
+import { emitRows, meet, type RowOptionsOf, type SharedLocks, type TableLocks } from '../locks.ts'
 import type { OpenTransaction } from '../locks/port.ts'
 import type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
 import { queue } from '../locks/queue/queue.ts'
@@ -75,15 +75,27 @@ const dialects: Readonly<Record<KyselyDialectName, Dialect>> = {
   mssql: withoutSettings(mssql),
 }
 
+const untimedTable = unsupported(
+  "Kysely's driver sends each statement in a procedure, with which a lock timeout ends, and NOWAIT is one for a table",
+  'leave wait out, or use holdfast/mssql',
+)
+
 /** A setting of the session cannot be changed by a driver that wraps each statement in a procedure. */
 function withoutSettings(dialect: Dialect): Dialect {
   const refusal = unsupported(
     "Kysely's driver sends each statement in a procedure, with which a lock timeout ends",
     "use 'nowait', or holdfast/mssql",
   )
+  const { table } = dialect.cells
+  const untimed: typeof table = isUnsupported(table)
+    ? table
+    : (request, version) => {
+        const plan = table(request, version)
+        return isUnsupported(plan) || plan.setting === undefined ? plan : untimedTable
+      }
   return {
     ...dialect,
-    cells: { ...dialect.cells, 'lock-timeout': refusal },
+    cells: { ...dialect.cells, 'lock-timeout': refusal, table: untimed },
     transaction: { ...dialect.transaction, lockTimeout: () => refusal },
   }
 }
@@ -97,7 +109,7 @@ export interface KyselyLocksOptions<D extends KyselyDialectName> {
 }
 
 /** Locks through Kysely: the work receives Kysely's own transaction, on which `forUpdate()` and the like are portable. */
-export interface KyselyLocks<Trx, D extends KyselyDialectName> extends SharedLocks<Trx> {
+export interface KyselyLocks<Trx, D extends KyselyDialectName> extends SharedLocks<Trx>, TableLocks<Trx, D> {
   /** Locks the rows of a SELECT until the transaction ends, and gives them as they are once they are locked. */
   readonly rows: <O>(tx: Trx, query: KyselySelect<O>, options?: RowOptionsOf<D>) => Promise<LockedRows<O>>
 }
@@ -133,6 +145,7 @@ export function createLocks<Db extends KyselyInstance, D extends KyselyDialectNa
   }
   return {
     ...meeting.shared,
+    table: meeting.lockTable,
     rows: async <O>(tx: TransactionOf<Db>, query: KyselySelect<O>, lock: RowOptionsOf<D> = {}) => {
       const rows = await meeting.lockRows(tx, {
         target: undefined,

@@ -7,7 +7,7 @@ import {
 import { LockUsageError } from '../core/errors.ts'
 import type { Row } from '../core/statement.ts'
 import { postgres } from '../dialects/postgres/index.ts'
-import type { LocksOptions, RowOptionsOf, SharedLocks } from '../locks.ts'
+import type { LocksOptions, RowOptionsOf, SharedLocks, TableLocks } from '../locks.ts'
 import type { RowQuery } from '../locks/rows/query.ts'
 import type { LockedRows } from '../locks/rows/rows.ts'
 import { joinOrm, type OrmSelect } from '../orm-locks.ts'
@@ -32,7 +32,7 @@ export interface MikroOrmSelect<E> {
 }
 
 /** Locks through MikroORM: the work receives an `EntityManager` of its own, which is flushed before COMMIT. */
-export interface MikroOrmLocks<Em> extends SharedLocks<Em> {
+export interface MikroOrmLocks<Em> extends SharedLocks<Em>, TableLocks<Em, 'postgres'> {
   /** Locks the rows until the transaction ends, and gives them as entities, as they are once they are locked. */
   readonly rows: {
     <E extends object>(

@@ -46,13 +46,14 @@ export function createLocks<S extends MongodbSession, D extends MongodbDatabase<
 ): MongodbLocks<MongodbTransaction<S, D>> {
   type Tx = MongodbTransaction<S, D>
   const told = checkLocksOptions(options, 'database')
-  const { shared, find, lockRows } = meet(sessions(client, told), [mongodb], told)
+  const { shared, find, lockRows, lockTable } = meet(sessions(client, told), [mongodb], told)
   const lock = (tx: Tx, query: RowQuery, rowOptions: RowOptions): Promise<LockedRows<Row>> => {
     const target = isTarget(query) ? query : undefined
     return lockRows(tx, { target, options: rowOptions, readOf: (plan) => lockingRead(query, plan) })
   }
   return {
     ...shared,
+    table: lockTable,
     rows: async <R extends object>(tx: Tx, query: RowQuery | DocumentQuery, rowOptions: RowOptions = {}) => {
       if (!isDocumentQuery(query)) return (await lock(tx, query, rowOptions)) as LockedRows<R>
       const open = find(tx)

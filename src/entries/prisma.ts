@@ -12,7 +12,7 @@ import { originOf } from '../core/derived.ts'
 import { LockUsageError } from '../core/errors.ts'
 import type { Row } from '../core/statement.ts'
 import type { Dialect } from '../dialects/dialect.ts'
-import type { LocksOptions, RowOptionsOf, SharedLocks } from '../locks.ts'
+import type { LocksOptions, RowOptionsOf, SharedLocks, TableLocks } from '../locks.ts'
 import type { RowQuery } from '../locks/rows/query.ts'
 import type { LockedRows } from '../locks/rows/rows.ts'
 import { spoken } from '../orm-dialects.ts'
@@ -72,7 +72,7 @@ export type RowsOf<Tx, Name extends ModelOf<Tx>> = Tx[Name] extends { findMany(a
   : never
 
 /** Locks through Prisma: the work receives Prisma's own client of a transaction. */
-export interface PrismaLocks<Tx, D extends PrismaDialectName> extends SharedLocks<Tx> {
+export interface PrismaLocks<Tx, D extends PrismaDialectName> extends SharedLocks<Tx>, TableLocks<Tx, D> {
   /** Locks rows until the transaction ends, and gives them as Prisma does, as they are once they are locked. */
   readonly rows: {
     <Name extends ModelOf<Tx>>(

@@ -10,7 +10,7 @@ import {
 import { LockUsageError } from '../core/errors.ts'
 import type { Row } from '../core/statement.ts'
 import type { Dialect } from '../dialects/dialect.ts'
-import type { LocksOptions, RowOptionsOf, SharedLocks } from '../locks.ts'
+import type { LocksOptions, RowOptionsOf, SharedLocks, TableLocks } from '../locks.ts'
 import type { RowQuery } from '../locks/rows/query.ts'
 import type { LockedRows } from '../locks/rows/rows.ts'
 import { spoken } from '../orm-dialects.ts'
@@ -43,7 +43,8 @@ export interface SequelizeModel<M> {
 export type FindOf<M> = M extends { reload(options?: infer Find): unknown } ? NonNullable<Find> : never
 
 /** Locks through Sequelize: the work receives Sequelize's own `Transaction`. */
-export interface SequelizeLocks<Tx, D extends SequelizeDialectName> extends SharedLocks<Tx> {
+export interface SequelizeLocks<Tx, D extends SequelizeDialectName>
+  extends SharedLocks<Tx>, TableLocks<Tx, D> {
   /** Locks rows until the transaction ends, and gives them as they are once they are locked. */
   readonly rows: {
     /** By a model, and by what its `findAll` takes. */

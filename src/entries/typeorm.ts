@@ -5,7 +5,7 @@ import { LockUsageError } from '../core/errors.ts'
 import type { Sessions } from '../core/session.ts'
 import type { Row } from '../core/statement.ts'
 import type { Dialect } from '../dialects/dialect.ts'
-import type { LocksOptions, RowOptionsOf, SharedLocks } from '../locks.ts'
+import type { LocksOptions, RowOptionsOf, SharedLocks, TableLocks } from '../locks.ts'
 import type { RowQuery } from '../locks/rows/query.ts'
 import type { LockedRows } from '../locks/rows/rows.ts'
 import { spoken } from '../orm-dialects.ts'
@@ -28,7 +28,7 @@ export interface TypeormSelect<R> {
 }
 
 /** Locks through TypeORM: the work receives an `EntityManager`. */
-export interface TypeormLocks<Tx, D extends TypeormDialectName> extends SharedLocks<Tx> {
+export interface TypeormLocks<Tx, D extends TypeormDialectName> extends SharedLocks<Tx>, TableLocks<Tx, D> {
   /** Locks the rows of a SELECT until the transaction ends, and gives them as they are once they are locked. */
   readonly rows: {
     <R>(tx: Tx, query: TypeormSelect<R>, options?: RowOptionsOf<D>): Promise<LockedRows<R>>

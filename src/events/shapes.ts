@@ -65,11 +65,13 @@ export interface HoldEvent extends EventPlace, EventFailure {
 
 /** A lock: from the call that asks for it to the answer, and then, on `holdfast:lock:ended`, at its end. */
 export interface LockEvent extends HoldEvent {
-  /** `rows`: of a table. `named`: for the length of a transaction. `session`: until it is released. */
-  readonly kind: 'rows' | 'named' | 'session'
+  /**
+   * `rows`: of a table. `table`: all of it. `named`: for the length of a transaction. `session`: until it is released.
+   */
+  readonly kind: 'rows' | 'table' | 'named' | 'session'
   /** Of a lock with a name. */
   readonly key?: LockKey
-  /** Of a lock on rows, where it is known: not every query tells. */
+  /** Of a lock on a table, and of one on rows where it is known: not every query tells. */
   readonly table?: string
   readonly mode: LockMode
   readonly wait: Wait

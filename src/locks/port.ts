@@ -53,6 +53,8 @@ export interface OpenTransaction<Tx> extends Server {
   joined: Map<string, JoinedLock> | undefined
   /** The names of those that it may have given up so. */
   unsure: Set<string> | undefined
+  /** The tables that it has locked as it began, by the text that tells them apart. */
+  tables: Map<string, HeldTable> | undefined
   /** The last of its lock calls that has not ended. */
   locking: Promise<unknown> | undefined
   /** Its calls of `locks` that have not ended. */
@@ -83,6 +85,12 @@ export interface OpenTransaction<Tx> extends Server {
   storiesEnd: { readonly isLost: boolean } | undefined
   /** What gives back the locks that outlive the transaction, sent once it has ended: in the opposite order. */
   readonly atEnd: Statement[]
+}
+
+/** A table that a transaction has locked as it began. */
+export interface HeldTable {
+  readonly receipt: Receipt
+  readonly blocksReaders: boolean
 }
 
 /** A named lock that was taken while the work was under way. */

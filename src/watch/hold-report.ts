@@ -39,6 +39,7 @@ function outsideText({ heldMs, databaseMs }: Pick<HoldReport, 'heldMs' | 'databa
 }
 
 function lockText({ kind, key, table }: LockEvent): string {
+  if (kind === 'table') return `the lock on table ${table}`
   if (kind === 'rows') return table === undefined ? 'a lock on rows' : `a lock on rows of ${table}`
   return key === undefined ? 'a named lock' : `the lock ${textOfKey(key)}`
 }

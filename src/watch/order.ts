@@ -118,6 +118,7 @@ class Order {
 
   #lockAsked(event: LockEvent): void {
     const { kind, transaction } = event
+    if (kind === 'table') return this.#asked(event, tableLock)
     if (kind !== 'rows') return this.#asked(event, namedLock)
     if (transaction?.showsStatements !== true) return this.#asked(event, tableLock)
     this.#calls.start(event)
@@ -125,7 +126,8 @@ class Order {
 
   #lockAnswered(event: LockEvent): void {
     const { kind, transaction } = event
-    if (kind !== 'rows') this.#granted(event, namedLock)
+    if (kind === 'table') this.#granted(event, tableLock)
+    else if (kind !== 'rows') this.#granted(event, namedLock)
     else if (transaction?.showsStatements !== true) this.#granted(event, tableLock)
     else this.#calls.end(event)
   }

@@ -32,7 +32,7 @@ function countWaiters(sessions: readonly SessionSeen[], lock: LockEvent): number
 
 /** Undefined where nobody can tell which lock it is: not every query says its table, and a key of your own has no text. */
 function matcherOf({ kind, key, table }: LockEvent): ((seen: LockSeen) => boolean) | undefined {
-  if (kind !== 'rows') {
+  if (kind !== 'rows' && kind !== 'table') {
     if (key === undefined || isRawKey(key)) return undefined
     const text = [key].flat().map(String).join('.')
     return (seen) => seen.key === text
@@ -40,8 +40,13 @@ function matcherOf({ kind, key, table }: LockEvent): ((seen: LockSeen) => boolea
   const last = table?.split('.').at(-1)
   if (last === undefined) return undefined
   const names = new RegExp(`(?:^|[ ."\`])${escaped(last)}(?=$|[ "\`])`)
-  return ({ kind: seenKind, on }) => (seenKind === 'row' || seenKind === 'table') && names.test(on)
+  const kinds = kind === 'table' ? tableKinds : rowKinds
+  return ({ kind: seenKind, on }) => kinds.has(seenKind) && names.test(on)
 }
+
+const rowKinds: ReadonlySet<LockSeen['kind']> = new Set(['row', 'table'])
+/** MySQL shows LOCK TABLES as a lock on the table's definition. */
+const tableKinds: ReadonlySet<LockSeen['kind']> = new Set(['table', 'metadata'])
 
 function escaped(text: string): string {
   return text.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)

@@ -18,7 +18,8 @@ describe('types', () => {
     >()
     expectTypeOf<Registry['sqlite']['cells']['skip-locked']>().toEqualTypeOf<Unsupported>()
     expectTypeOf<Registry['postgres']['cells']['skip-locked']>().toEqualTypeOf<Emitter<'skip-locked'>>()
-    expectTypeOf<Registry['mysql']['cells']['table']>().toEqualTypeOf<Unsupported>()
+    expectTypeOf<Registry['duckdb']['cells']['table']>().toEqualTypeOf<Unsupported>()
+    expectTypeOf<Registry['mysql']['cells']['table']>().toEqualTypeOf<Emitter<'table'>>()
   })
 
   test('give each category its own request', () => {

@@ -29,7 +29,7 @@ export interface Subject<Tx> {
 /** The locks, and how an application uses the driver on its own beside them. */
 export interface Entry<Tx> {
   /** Of the dialect that can do least: what compiles here compiles for all. */
-  readonly locks: Pick<Locks<Tx, 'sqlite'>, keyof Locks<Tx>>
+  readonly locks: Pick<Locks<Tx, 'duckdb'>, keyof Locks<Tx>>
   readonly increment: (tx: Tx) => Promise<unknown>
   readonly read: (tx: Tx) => Promise<number>
   /** Ends the connection under the work, as a server would. */

@@ -5,7 +5,7 @@ import type { LockedRows } from '../../src/locks/rows/rows.ts'
 import type { Locks } from '../../src/locks.ts'
 
 /** What every engine's locks can do. */
-export interface PortableLocks<Tx> extends Omit<Locks<Tx>, 'rows'> {
+export interface PortableLocks<Tx> extends Omit<Locks<Tx>, 'rows' | 'table'> {
   readonly rows: (
     tx: Tx,
     query: RowQuery,

@@ -24,6 +24,7 @@ export function withoutConnection(dialect: Dialect): Dialect {
   const { lockTimeout, ...begin } = transaction
   const refusalOf = (plan: PlanDraft): Unsupported | undefined => {
     if (plan.begin !== undefined && plan.begin !== transaction.writeMode) return noSuchBegin
+    if (plan.atOnce !== undefined) return noConnection
     return named.keptBy === 'connection' && plan.beforeBegin !== undefined ? noConnection : undefined
   }
   const cellOf = <C extends Category>(cell: Emitter<C> | Unsupported): Emitter<C> | Unsupported =>

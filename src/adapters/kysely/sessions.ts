@@ -88,8 +88,7 @@ async function sessionOf<Trx>(pinned: Pinned, options: KyselySessionOptions): Pr
     commit: () => (isOver ? givenBack() : own.commit()),
     rollback: own.rollback,
     witness: watched.body,
-    ...(own.stored && { stored: own.stored }),
-    ...(own.untilIdle && { untilIdle: own.untilIdle }),
+    ...perhaps(own, driver),
     release: () => (restore.length === 0 ? giveBack() : runAll(restore).then(giveBack)),
     destroy: async (why) => {
       isOver = true
@@ -98,6 +97,18 @@ async function sessionOf<Trx>(pinned: Pinned, options: KyselySessionOptions): Pr
       }
       await giveBack()
     },
+  }
+}
+
+/** What not every session has. */
+function perhaps(
+  { stored, untilIdle }: Pick<Session, 'stored' | 'untilIdle'>,
+  { beginsBy }: DriverTraits,
+): Pick<Session, 'stored' | 'untilIdle' | 'beginsBy'> {
+  return {
+    ...(stored && { stored }),
+    ...(untilIdle && { untilIdle }),
+    ...(beginsBy && { beginsBy }),
   }
 }
 

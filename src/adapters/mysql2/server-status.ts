@@ -16,6 +16,15 @@ export function checkAutocommit(status: ServerStatus): void {
   if (status !== undefined && (status & AUTOCOMMIT) === 0) throw withoutAutocommit()
 }
 
+/** A table of an engine without transactions begins none: what is written to it is stored at once, whatever follows. */
+export function mustHaveBegun(status: ServerStatus): void {
+  if (isInTransaction(status)) return
+  throw new LockUsageError(
+    'tables',
+    'the first of them is of a storage engine without transactions: lock a table of InnoDB',
+  )
+}
+
 export function withoutAutocommit(): LockUsageError {
   return new LockUsageError(
     'pool',

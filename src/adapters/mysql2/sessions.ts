@@ -11,6 +11,7 @@ import { beginTexts, statementsOn } from './statements.ts'
 import { transactionView } from './view.ts'
 import { fateWords } from './words.ts'
 import { fateBy } from '../statement-fate.ts'
+import { succeeds } from '../succeeds.ts'
 import type { DriverTraits } from '../traits.ts'
 import { headTexts } from '../transaction-start.ts'
 
@@ -112,8 +113,10 @@ async function isInTransaction(send: (text: string) => Promise<readonly Row[]>):
   try {
     await send('SAVEPOINT holdfast')
     await send('RELEASE SAVEPOINT holdfast')
-    const [row] = await send('SELECT 1 /*M! AND @@in_transaction */ AS is_open')
-    return Number(row?.is_open) === 1
+    const [row] = await send('SELECT 1 /*M! AND @@in_transaction */ AS is_open, @@autocommit AS commits')
+    if (Number(row?.is_open) !== 1) return false
+    // with autocommit off a savepoint is there without a transaction; only in one is this refused
+    return Number(row?.commits) === 1 || !(await succeeds(send('SET TRANSACTION READ WRITE')))
   } catch {
     return false
   }
@@ -123,6 +126,7 @@ async function isInTransaction(send: (text: string) => Promise<readonly Row[]>):
 export const traits: DriverTraits = {
   isUnsent,
   begin: (start) => [...beginTexts(start), ...headTexts(start)],
+  beginsBy: true,
   body: { fateOf: fateBy(fateWords), isEndedByErrors: true },
   isInTransaction,
   check: async (send) => {

@@ -1,7 +1,7 @@
 import { UnsentCommit, type Session, type TransactionStart } from '../../core/session.ts'
 import type { Row, SqlStatement } from '../../core/statement.ts'
 import type { Line } from './line.ts'
-import { checkAutocommit } from './server-status.ts'
+import { checkAutocommit, mustHaveBegun } from './server-status.ts'
 import { sqlOnly } from '../statement-kind.ts'
 import { hasEnded, mannerOf } from '../transaction-body.ts'
 import {
@@ -14,10 +14,12 @@ import {
 } from '../transaction-start.ts'
 
 /** What a session does by statements, whichever driver sends them. */
-type Statements = Pick<Session, 'run' | 'begin' | 'commit' | 'rollback' | 'stored'>
+type Statements = Pick<Session, 'run' | 'begin' | 'beginsBy' | 'commit' | 'rollback' | 'stored'>
 
 export function statementsOn<Command extends object>(line: Line<Command>, isLent: () => boolean): Statements {
   const { body, wire } = line
+  // of a transaction that has locked tables autocommit is off by our own will, until it is put back at its end
+  let isAutocommitOurs = false
   const undo = async (): Promise<void> => {
     body.giveUp()
     line.drop(hasEnded())
@@ -28,16 +30,14 @@ export function statementsOn<Command extends object>(line: Line<Command>, isLent
   return {
     run: async (statement) => {
       if (!isLent()) throw hasEnded()
-      return runOn(line, sqlOnly(statement))
+      const answer = await runOn(line, sqlOnly(statement))
+      if (!isAutocommitOurs) checkAutocommit(wire.statusOf(answer))
+      return rowsOf(answer)
     },
-    begin: async (start = {}) => {
-      const [texts, head] = [beginTexts(start), headTexts(start)]
-      const begin = async (): Promise<unknown> => {
-        checkAutocommit(wire.statusOf(await sendInTurn(texts, (text) => line.send(text, 'free'))))
-        line.begin()
-        return sendInTurn(head, (text) => line.send(wire.reading(text, []), 'free'))
-      }
-      return rowsOf(await undoneOnError(begin, undo))
+    beginsBy: true,
+    begin: (start = {}) => {
+      isAutocommitOurs = start.by !== undefined
+      return beginOn(line, start, undo)
     },
     commit: async () => {
       body.close()
@@ -54,18 +54,31 @@ export function statementsOn<Command extends object>(line: Line<Command>, isLent
   }
 }
 
-async function runOn<Command extends object>(
+async function beginOn<Command extends object>(
   line: Line<Command>,
-  statement: SqlStatement,
+  start: TransactionStart,
+  undo: () => Promise<void>,
 ): Promise<readonly Row[]> {
+  const [texts, head] = [beginTexts(start), headTexts(start)]
+  const { wire } = line
+  const begin = async (): Promise<unknown> => {
+    const status = wire.statusOf(await sendInTurn(texts, (text) => line.send(text, 'free')))
+    if (start.by === undefined) checkAutocommit(status)
+    else mustHaveBegun(status)
+    line.begin()
+    return sendInTurn(head, (text) => line.send(wire.reading(text, []), 'free'))
+  }
+  return rowsOf(await undoneOnError(begin, undo))
+}
+
+async function runOn<Command extends object>(line: Line<Command>, statement: SqlStatement): Promise<unknown> {
   const { sql, params } = statement
   const manner = mannerOf(statement)
   // A SELECT stores nothing, so the look whether there is a transaction may come after it: one that is repeated while
   // others hold the rows is not looked after each time.
   const answer = await line.send(line.wire.reading(sql, params), manner)
   if (manner === 'read' && line.body.isInDoubt) await line.confirm()
-  checkAutocommit(line.wire.statusOf(answer))
-  return rowsOf(answer)
+  return answer
 }
 
 function rowsOf(answer: unknown): readonly Row[] {
@@ -75,6 +88,7 @@ function rowsOf(answer: unknown): readonly Row[] {
 /** The level is that of the next transaction only; START TRANSACTION itself has no word for it. */
 export function beginTexts(start: TransactionStart): readonly string[] {
   withoutMode(start)
+  if (start.by !== undefined) return headTexts({ head: start.by })
   const level = isolationWords(start)
   const begin = ['START TRANSACTION', ...accessWords(start)].join(' ')
   return level.length === 0 ? [begin] : [['SET TRANSACTION', ...level].join(' '), begin]

@@ -14,6 +14,7 @@ import {
   readsWithoutLock,
   sharesInPlaceOfLocking,
 } from './row-modes.ts'
+import { forgetsTables, locksTablesAsNamed } from './table-calls.ts'
 import {
   keepsTimeouts,
   leavesTimeouts,
@@ -42,4 +43,6 @@ export const rowDefects: readonly Sabotage[] = [
   forgetsToRollBack,
   leavesTablesUnlocked,
   letsReadersThrough,
+  locksTablesAsNamed,
+  forgetsTables,
 ]

@@ -32,12 +32,16 @@ export const sharesInPlaceOfLocking: Sabotage = {
 
 export const leavesTablesUnlocked: Sabotage = {
   does: 'takes no lock on tables',
-  dialect: (dialect) => withTablePlans(dialect, { plan: bare }),
+  dialect: (dialect) => withTablePlans(dialect, { plan: unlockedTable }),
 }
 
 export const letsReadersThrough: Sabotage = {
   does: 'keeps only writers out of a table when it should keep readers out as well',
   dialect: (dialect) => withTablePlans(dialect, { ask: (request) => ({ ...request, blockReaders: false }) }),
+}
+
+function unlockedTable({ support, waiting, mode }: PlanDraft): PlanDraft {
+  return { support, waiting, ...(mode && { mode }) }
 }
 
 function bare({ begin: _, inTransaction: __, query, ...draft }: PlanDraft): PlanDraft {

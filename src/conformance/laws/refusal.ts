@@ -2,7 +2,6 @@ import type { Category } from '../../core/category.ts'
 import { LockUsageError, UnsupportedLockError } from '../../core/errors.ts'
 import type { Session } from '../../core/session.ts'
 import { isUnsupported, type Unsupported } from '../../core/support.ts'
-import { emit } from '../../emit.ts'
 import type { RowOptions } from '../../locks/rows/rows.ts'
 import { unlocked } from '../controls.ts'
 import { callsAllNative, givesWeakerLock } from '../controls/refusal-defects.ts'
@@ -77,15 +76,20 @@ export const refusalLaws: readonly Law[] = [
   }),
   defineLaw({
     id: 'U2',
-    says: 'Where a table cannot be locked, there is no plan for it, and the declared reason says why.',
+    says: 'Where a table cannot be locked, the calls for it are refused with the declared reason.',
     features: ['table'],
     aboutRefusal: true,
     unless: isThere('table'),
     trial: async (stage) => {
-      const { server } = await stage.client('a')
-      const plan = async (): Promise<unknown> => emit(server, 'table', { table: stage.table })
-      const error = await rejectionOf('a lock on a table', plan())
-      expectRefusal(stage, error, refusalOf(stage.facts, 'table'))
+      const { locks } = await stage.client('a')
+      const asked = {
+        inside: () => locks.transaction((tx) => locks.table(tx, stage.table)),
+        before: () => locks.transaction(async () => {}, { tables: stage.table }),
+      }
+      for (const [when, work] of Object.entries(asked)) {
+        const error = await rejectionOf(`a lock on a table, ${when}`, work())
+        expectRefusal(stage, error, refusalOf(stage.facts, 'table'))
+      }
     },
     control: givesWeakerLock,
   }),

@@ -1,12 +1,10 @@
 import { classifyFor } from '../../core/classify.ts'
-import type { TableRequest } from '../../core/request.ts'
-import type { Statement } from '../../core/statement.ts'
-import { emit } from '../../emit.ts'
-import { leavesTablesUnlocked, letsReadersThrough, locksInPlaceOfSharing } from '../controls/row-modes.ts'
+import { unlocked } from '../controls.ts'
+import { letsReadersThrough, locksInPlaceOfSharing } from '../controls/row-modes.ts'
 import { defineLaw, type Law } from '../law.ts'
-import type { Stage } from '../stage.ts'
-import { whileHeld } from '../take-plan.ts'
+import { intruder, whileLocked } from '../table-holder.ts'
 
+/** Who is kept out of a table that a transaction has locked as it began. */
 export const tableLaws: readonly Law[] = [
   defineLaw({
     id: 'B1',
@@ -24,7 +22,7 @@ export const tableLaws: readonly Law[] = [
       const n = (await stage.committed()).get(1)
       stage.expect(n === 11, `row 1 is ${n}, not 11`)
     },
-    control: leavesTablesUnlocked,
+    control: unlocked,
   }),
   defineLaw({
     id: 'B2',
@@ -56,7 +54,11 @@ export const tableLaws: readonly Law[] = [
     features: ['table'],
     rows: { 1: 10 },
     unless: ({ plan }) =>
-      plan('table', { blockReaders: true }) === undefined ? 'nothing keeps readers out here' : undefined,
+      plan('table', { blockReaders: true }) === undefined
+        ? 'nothing keeps readers out here'
+        : plan('table')?.support.level === 'stronger'
+          ? 'every lock that is not shared keeps readers out here'
+          : undefined,
     trial: async (stage) => {
       await stage.client('b')
       const reader = await whileLocked(stage, { by: 'a', request: { blockReaders: true } }, async () => {
@@ -82,48 +84,30 @@ export const tableLaws: readonly Law[] = [
           (error: unknown) => classifyFor(error, stage.facts.dialect).kind,
         )
         const tookMs = Math.round(performance.now() - began)
-        stage.expect(refusals.includes(outcome), `b: lock the table: ${outcome}`)
+        stage.expect(outcome === 'lock-not-available', `b: lock the table: ${outcome}`)
         stage.expect(tookMs < atOnceMs, `b: was refused after ${tookMs} ms`)
       })
     },
-    control: leavesTablesUnlocked,
+    control: unlocked,
+  }),
+  defineLaw({
+    id: 'B5',
+    says: 'A wait for a table ends when its time is over, and the table is not had later.',
+    features: ['table', 'lock-timeout'],
+    rows: { 1: 10 },
+    trial: async (stage) => {
+      await stage.client('b')
+      await whileLocked(stage, { by: 'a' }, async () => {
+        const timed = { by: 'b', request: { wait: { timeoutMs: 1000 } } } as const
+        const outcome = await whileLocked(stage, timed, async () => 'granted').catch(
+          (error: unknown) => classifyFor(error, stage.facts.dialect).kind,
+        )
+        stage.expect(outcome === 'lock-timeout', `b: lock the table: ${outcome}`)
+      })
+    },
+    control: unlocked,
   }),
 ]
 
-const refusals: readonly string[] = ['lock-not-available', 'lock-timeout', 'busy']
 /** Much more than a busy machine needs, and less than any wait for a lock that is not told when to end. */
 const atOnceMs = 10_000
-
-/** A session that holds the table. */
-interface Locking {
-  readonly by: string
-  readonly request?: Omit<TableRequest, 'table'>
-}
-
-async function whileLocked<T>(
-  stage: Stage,
-  { by, request = {} }: Locking,
-  work: () => Promise<T>,
-): Promise<T> {
-  const { server } = await stage.client(by)
-  const plan = emit(server, 'table', { ...request, table: stage.table })
-  return whileHeld(stage, { by, plan, does: `lock the table ${JSON.stringify(request)}` }, work)
-}
-
-/** Somebody who wants to do something with the table meanwhile. */
-interface Intruder {
-  readonly untilWaiting: () => Promise<void>
-  readonly done: Promise<unknown>
-}
-
-async function intruder(stage: Stage, name: string, statement: Statement): Promise<Intruder> {
-  const { locks, run } = await stage.client(name)
-  const does = 'use the table'
-  const done = stage.note(
-    name,
-    does,
-    locks.transaction((tx) => run(tx, statement), { signal: stage.signal }),
-  )
-  const isInServer = stage.facts.plan('table')?.waiting.by === 'server'
-  return { done, untilWaiting: () => stage.untilWaiting(`${name}: ${does}`, done, isInServer) }
-}

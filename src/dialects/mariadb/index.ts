@@ -4,12 +4,12 @@ import type { Unsupported } from '../../core/support.ts'
 import { isAtLeast, parseVersion, type Version } from '../../core/version.ts'
 import { identity, transaction } from '../mysql/transaction.ts'
 import type { BuiltinDialect } from '../dialect.ts'
-import { noTableLock } from '../mysql/refusals.ts'
 import { lease } from '../mysql/lease.ts'
 import { named } from '../mysql/named.ts'
 import { once } from '../mysql/once.ts'
 import { optimistic } from '../mysql/optimistic.ts'
 import { innodbRow } from '../mysql/row.ts'
+import { table } from '../mysql/table.ts'
 import { userLock } from '../mysql/user-lock.ts'
 import { claim } from './claim.ts'
 import { errors } from './errors.ts'
@@ -26,7 +26,7 @@ function row(request: CheckedRow, version: Version): PlanDraft | Unsupported {
   })
 }
 
-export const mariadb: BuiltinDialect<'mariadb', 'table'> = {
+export const mariadb: BuiltinDialect<'mariadb'> = {
   name: 'mariadb',
   title: 'MariaDB',
   versions: { oldest: '10.3', assumed: '10.6' },
@@ -39,7 +39,7 @@ export const mariadb: BuiltinDialect<'mariadb', 'table'> = {
     nowait: row,
     'lock-timeout': row,
     advisory: (request) => userLock(request, { hasFractionalSeconds: true, maxNameLength: 192 }),
-    table: noTableLock,
+    table: (request) => table(request, { hasWaitClause: true }),
   },
   errors,
   claim,

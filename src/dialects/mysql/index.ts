@@ -10,8 +10,8 @@ import { lease } from './lease.ts'
 import { named } from './named.ts'
 import { once } from './once.ts'
 import { optimistic } from './optimistic.ts'
-import { noTableLock } from './refusals.ts'
 import { innodbRow } from './row.ts'
+import { table } from './table.ts'
 import { userLock } from './user-lock.ts'
 
 /** FOR SHARE, OF, NOWAIT and SKIP LOCKED came together in 8.0.1. */
@@ -27,7 +27,7 @@ function row(request: CheckedRow, version: Version): PlanDraft | Unsupported {
   })
 }
 
-export const mysql: BuiltinDialect<'mysql', 'table'> = {
+export const mysql: BuiltinDialect<'mysql'> = {
   name: 'mysql',
   title: 'MySQL',
   // Before, a second GET_LOCK released the first. (It came with 5.7.5; the first release for everybody was 5.7.9.)
@@ -40,7 +40,7 @@ export const mysql: BuiltinDialect<'mysql', 'table'> = {
     nowait: row,
     'lock-timeout': row,
     advisory: (request) => userLock(request, { hasFractionalSeconds: false, maxNameLength: 64 }),
-    table: noTableLock,
+    table: (request) => table(request, { hasWaitClause: false }),
   },
   errors,
   claim,

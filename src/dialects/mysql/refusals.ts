@@ -6,11 +6,6 @@ export const gapLocksDoNotExclude: Unsupported = unsupported(
   'take an advisory lock on the name of what may be missing, or lock a parent row',
 )
 
-export const noTableLock: Unsupported = unsupported(
-  'LOCK TABLES commits the open transaction, and BEGIN drops the table lock again',
-  "take an advisory lock on the table's name in every transaction that must not run at the same time",
-)
-
 export const noSkipLocked: Unsupported = unsupported(
   'SKIP LOCKED came with MySQL 8.0.1 and MariaDB 10.6',
   'claim rows with an UPDATE that writes a unique token, then read them by that token',

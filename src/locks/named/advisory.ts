@@ -190,7 +190,7 @@ function runLocked<Tx, T>(
   { names, lock, options }: LockedCall,
   work: NamedWork<Tx, T>,
 ): Promise<T> {
-  const { port, scope, candidates } = transactions
+  const { port, scope, candidates, planTable } = transactions
   const deadline = waitDeadline(lock)
   const turns: Turns = { lanes, limits: { deadline, signal: options.signal }, endings: [] }
   let isGranted = false
@@ -202,7 +202,15 @@ function runLocked<Tx, T>(
   const stories = tellOpening(port, () => names.map(({ key }) => ({ kind: 'named', key, ...lock })))
   const opening: Opening = { locking, names, lock, deadline, onChange, stories }
   const run = (): Promise<T> =>
-    runOutermost({ port, scope, candidates, options, opening, work: (tx) => work(scope.find(tx), names) })
+    runOutermost({
+      port,
+      scope,
+      candidates,
+      planTable,
+      options,
+      opening,
+      work: (tx) => work(scope.find(tx), names),
+    })
   const waiting = lock.wait === 'nowait' || lock.mode === 'shared' ? undefined : takeTurns(names, turns)
   return (waiting === undefined ? run() : waiting.then(run)).then(
     (result) => {

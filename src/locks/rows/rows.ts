@@ -98,7 +98,7 @@ async function lockNow(open: OpenTransaction<unknown>, call: RowCall): Promise<L
  * A setting can outlast the transaction: when that ends before the setting is put back, because nobody waited for the
  * lock, the session must not go to anybody else.
  */
-function whileOpen<T>(
+export function whileOpen<T>(
   open: OpenTransaction<unknown>,
   setting: Plan['setting'],
   work: () => Promise<T>,

@@ -116,7 +116,12 @@ async function fromBeginToCommit<Tx, T>(
   timeout: LockTimeout | undefined,
 ): Promise<T> {
   const { session } = open
-  const beginning = beginLocked(open, { opening: job.opening, options: job.options, timeout })
+  const beginning = beginLocked(open, {
+    opening: job.opening,
+    tables: job.tables,
+    options: job.options,
+    timeout,
+  })
   const begun = beginning instanceof Promise ? await inTime(open, job, beginning) : beginning
   let head = session.ride === undefined ? await inTime(open, job, begun.sent) : undefined
   let result: T

@@ -14,6 +14,7 @@ import {
 } from '../named/opening.ts'
 import type { TransactionOptions } from './options.ts'
 import type { OpenTransaction } from '../port.ts'
+import type { PreparedTables, TableOpening } from '../table/port.ts'
 import { take } from '../take.ts'
 
 /** How a transaction is to begin. */
@@ -21,6 +22,7 @@ export interface Start {
   readonly options: TransactionOptions
   readonly timeout: LockTimeout | undefined
   readonly opening: Opening | undefined
+  readonly tables: TableOpening | undefined
 }
 
 export interface Begun {
@@ -34,14 +36,36 @@ export interface Begun {
 export function beginLocked(open: OpenTransaction<unknown>, start: Start): Begun | Promise<Begun> {
   const began = performance.now()
   const taking = start.opening && takeBeforeBegin(open, start.opening)
-  const go = (locks: PlannedOpening | undefined): Begun => {
-    const sent = begin(open, start, locks)
+  const isLate = taking instanceof Promise || start.tables !== undefined
+  const go = (locks: PlannedOpening | undefined, tables?: PreparedTables): Begun => {
+    const sent = begin(open, start, { locks, tables })
     if (open.session.ride !== undefined) open.begun = sent
     // who waits for it later, or has been aborted meanwhile, has no handler there yet
-    if (open.begun !== undefined || taking instanceof Promise) sent.catch(() => {})
-    return { sent, takeLocks: () => takeRest(open, locks, began) }
+    if (open.begun !== undefined || isLate) sent.catch(() => {})
+    const takeNames = (): Promise<void> | undefined => takeRest(open, locks, began)
+    return { sent, takeLocks: tables === undefined ? takeNames : () => takeBoth(takeNames, tables) }
   }
+  if (start.tables !== undefined) return withTables(open, start, { names: taking, go })
   return taking instanceof Promise ? taking.then(go) : go(taking)
+}
+
+interface Going {
+  readonly names: PlannedOpening | undefined | Promise<PlannedOpening>
+  readonly go: (locks: PlannedOpening | undefined, tables: PreparedTables | undefined) => Begun
+}
+
+async function withTables(
+  open: OpenTransaction<unknown>,
+  { tables, timeout }: Start,
+  { names, go }: Going,
+): Promise<Begun> {
+  const locks = await names
+  return go(locks, await tables?.prepare(open, timeout))
+}
+
+async function takeBoth(names: () => Promise<void> | undefined, tables: PreparedTables): Promise<void> {
+  await names()
+  await tables.take()
 }
 
 function takeRest(
@@ -53,29 +77,37 @@ function takeRest(
   return locks.head.length > 0 ? noteHeld(open, locks, began) : takeInside(open, locks, began)
 }
 
+interface Beginning {
+  readonly locks: PlannedOpening | undefined
+  readonly tables: PreparedTables | undefined
+}
+
 function begin(
   open: OpenTransaction<unknown>,
   start: Start,
-  locks: PlannedOpening | undefined,
+  { locks, tables }: Beginning,
 ): Promise<readonly Row[]> {
   const { session, dialect, deadline, signal } = open
-  const started = startOf(open, start, locks?.head ?? [])
+  const started = startOf(open, start, { locks, tables })
   const send = (): Promise<readonly Row[]> =>
     session.ride?.(started) ??
     (started.mode === undefined
       ? session.begin(started)
       : beginWaiting(session, started, { dialect, deadline, signal }))
   const plan = locks?.plans[0]
-  return plan !== undefined && locks !== undefined && locks.head.length > 0
-    ? take(plan, { dialect, signal, what: theLock }, send)
-    : send()
+  const lockAndSend =
+    plan !== undefined && locks !== undefined && locks.head.length > 0
+      ? () => take(plan, { dialect, signal, what: theLock }, send)
+      : send
+  return tables === undefined ? lockAndSend() : tables.around(lockAndSend)
 }
 
 function startOf(
   { dialect, version, access, isolation }: OpenTransaction<unknown>,
   { options, timeout }: Start,
-  locks: readonly SqlStatement[],
+  { locks: names, tables }: Beginning,
 ): TransactionStart {
+  const locks = tables === undefined ? (names?.head ?? []) : [...(names?.head ?? []), ...tables.head]
   const { writeMode, commitProbe } = dialect.transaction
   const writes = access === 'read-write'
   const head: SqlStatement[] = []
@@ -88,9 +120,12 @@ function startOf(
   if (both !== undefined) head[head.length - 1] = both
   else if (probe !== undefined) head.push(probe.head)
   const start: Mutable<TransactionStart> = {}
-  if (isolation !== undefined) start.isolation = isolation
+  const mode = tables?.mode ?? writeMode
+  // what begins it in place of BEGIN says the level itself
+  if (tables?.by !== undefined) start.by = tables.by
+  else if (isolation !== undefined) start.isolation = isolation
   if (options.access !== undefined) start.access = access
-  if (writes && writeMode !== undefined) start.mode = writeMode
+  if (writes && mode !== undefined) start.mode = mode
   if (head.length > 0) start.head = head
   return start
 }

@@ -1,11 +1,13 @@
 import { deadlineIn, type Deadline } from '../../core/deadline.ts'
 import { graceMs } from '../../core/grace.ts'
+import type { Wait } from '../../core/request.ts'
 import type { Dialect } from '../../dialects/dialect.ts'
 import type { TransactionEvent } from '../../events/shapes.ts'
 import type { LimitTerms } from '../limit.ts'
 import type { Opening } from '../named/opening.ts'
 import type { OpeningLimits } from '../open-session.ts'
 import type { Port } from '../port.ts'
+import type { PlanTable, TableOpening } from '../table/port.ts'
 import type { TransactionOptions } from './options.ts'
 import type { Scope } from './scope.ts'
 
@@ -22,15 +24,26 @@ export interface Job<Tx, T> {
   readonly isLast?: boolean
   /** The named locks that it takes as it begins. */
   readonly opening: Opening | undefined
+  /** Plans the lock on a table. */
+  readonly planTable: PlanTable
+  /** The tables that it locks as it begins. */
+  readonly tables?: TableOpening
   /** What those are told who listen, if somebody does. */
   readonly event?: TransactionEvent
 }
 
-/** Where BEGIN takes the lock, the wait for it is the wait for the named lock as well. */
-export function beginDeadline<Tx, T>({ opening, options: { lockTimeoutMs } }: Job<Tx, T>): Deadline {
-  const wait = opening?.lock.wait
-  if (wait === 'nowait') return deadlineIn(0)
-  const remainingMs = opening?.deadline.remainingMs() ?? Infinity
+/** Where BEGIN takes the lock, the wait for it is the wait for the named lock, and for the tables, as well. */
+export function beginDeadline<Tx, T>(job: Job<Tx, T>): Deadline {
+  const {
+    opening,
+    tables,
+    options: { lockTimeoutMs },
+  } = job
+  if (opening?.lock.wait === 'nowait' || tables?.wait === 'nowait') return deadlineIn(0)
+  const remainingMs = Math.min(
+    opening?.deadline.remainingMs() ?? Infinity,
+    tables?.deadline.remainingMs() ?? Infinity,
+  )
   return deadlineIn(Math.min(remainingMs, lockTimeoutMs ?? Infinity))
 }
 
@@ -45,9 +58,21 @@ export function patienceOf<Tx, T>({ opening, options: { signal }, budget }: Job<
 }
 
 /** Until when the beginning has to be answered. */
-export function beginLimit<Tx, T>({ opening, options: { signal }, budget }: Job<Tx, T>): LimitTerms {
-  const waitMs = opening?.lock.wait === 'nowait' ? 0 : (opening?.deadline.remainingMs() ?? Infinity)
-  return { signal, ms: Math.min(waitMs, budget?.remainingMs() ?? Infinity) + graceMs }
+export function beginLimit<Tx, T>(job: Job<Tx, T>): LimitTerms {
+  const {
+    opening,
+    tables,
+    options: { signal },
+    budget,
+  } = job
+  const waitMs = opening === undefined ? undefined : waitOf(opening.lock.wait, opening.deadline)
+  const tablesMs = tables === undefined ? undefined : waitOf(tables.wait, tables.deadline)
+  const bothMs = waitMs === undefined && tablesMs === undefined ? Infinity : (waitMs ?? 0) + (tablesMs ?? 0)
+  return { signal, ms: Math.min(bothMs, budget?.remainingMs() ?? Infinity) + graceMs }
+}
+
+function waitOf(wait: Wait, deadline: Deadline): number {
+  return wait === 'nowait' ? 0 : deadline.remainingMs()
 }
 
 /** Until when what the work has not waited for is waited for. */

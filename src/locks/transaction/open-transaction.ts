@@ -40,6 +40,7 @@ export function openTransaction<Tx>(
     named: new Map(),
     joined: undefined,
     unsure: undefined,
+    tables: undefined,
     locking: undefined,
     parts: undefined,
     refusals: undefined,

@@ -3,11 +3,17 @@ import { checkDuration, checkSignal, onlyKnown, oneOf } from '../../core/check-f
 import { errorKinds, type ErrorKind } from '../../core/error-kind.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { Isolation } from '../../core/request.ts'
+import type { TablesOption } from '../table/options.ts'
 
 /** How a transaction runs and when it runs again. */
 export interface TransactionOptions {
   /** The isolation level. One that the database does not have is refused. @default the server's own */
   readonly isolation?: Isolation
+  /**
+   * Tables to lock before its first statement, all of them in one order that every caller shares, until its end. On MySQL
+   * and MariaDB the transaction can then use no other table. @default none
+   */
+  readonly tables?: TablesOption
   /** Whether the transaction may write. @default 'read-write' */
   readonly access?: 'read-write' | 'read-only'
   /** The longest wait for any one lock in it, then {@link LockTimeoutError}. @default the server's own */
@@ -51,6 +57,7 @@ export interface Retry {
 /** The fields of {@link TransactionOptions}. */
 export const transactionFields: readonly string[] = [
   'isolation',
+  'tables',
   'access',
   'lockTimeoutMs',
   'attempts',

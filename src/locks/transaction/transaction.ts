@@ -21,6 +21,7 @@ import { throwSpent, WorkError } from './own-error.ts'
 import { stepsOf } from './part.ts'
 import type { OpenTransaction, Port } from '../port.ts'
 import type { Scope } from './scope.ts'
+import type { PlanTable } from '../table/port.ts'
 
 /** Everything that the transactions of one `locks` object have in common. */
 export interface Transactions<Tx> {
@@ -28,11 +29,12 @@ export interface Transactions<Tx> {
   readonly scope: Scope<Tx>
   /** What the server may be: enough to read the error of a connection that could not even be opened. */
   readonly candidates: readonly Dialect[]
+  readonly planTable: PlanTable
 }
 
 /** Runs `work` in a transaction of its own, or, where that is asked for, as a part of the one that is open. */
 export function runTransaction<Tx, T>(
-  { port, scope, candidates }: Transactions<Tx>,
+  { port, scope, candidates, planTable }: Transactions<Tx>,
   work: (tx: Tx) => Promise<T>,
   options: TransactionOptions = {},
 ): Promise<T> {
@@ -41,7 +43,7 @@ export function runTransaction<Tx, T>(
     const checked = checkTransaction(options)
     const outer = scope.current()
     return outer === undefined
-      ? runOutermost({ port, scope, candidates, work, options: checked, opening: undefined })
+      ? runOutermost({ port, scope, candidates, planTable, work, options: checked, opening: undefined })
       : join(work, outer, checked)
   } catch (error) {
     return failWith(error)
@@ -53,9 +55,13 @@ export function runTransaction<Tx, T>(
  * one is repeated: repeating a part would keep the locks that led to the conflict.
  */
 export function runOutermost<Tx, T>(call: Job<Tx, T>): Promise<T> {
+  // what few transactions ask for is loaded when one does
+  if (call.options.tables !== undefined && call.tables === undefined)
+    return import('../table/opening.ts').then(({ runWithTables }) => runWithTables(call, runOutermost))
   if (!areTransactionsHeard()) return runUntilStored(call)
   const event = eventOf(call)
   for (const story of call.opening?.stories ?? []) story.note({ transaction: event })
+  for (const story of call.tables?.stories ?? []) story.note({ transaction: event })
   return tellTransaction(event, call.candidates, () => runUntilStored({ ...call, event }))
 }
 
@@ -117,7 +123,8 @@ function ofWork({ thrown, lostBy }: WorkError, candidates: readonly Dialect[]): 
 }
 
 /** The work had its locks: the time that it took is none that the next attempt has waited. */
-function waitAnew<Tx, T>({ opening }: Job<Tx, T>, state: Progress): void {
+function waitAnew<Tx, T>({ opening, tables }: Job<Tx, T>, state: Progress): void {
+  tables?.waitAnew()
   if (opening !== undefined) opening.deadline = waitDeadline(opening.lock)
   state.contention = undefined
   state.waits = 0

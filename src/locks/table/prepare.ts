@@ -1,0 +1,183 @@
+import { performance } from '../../core/clock.ts'
+import { LockUsageError, UnsupportedLockError } from '../../core/errors.ts'
+import type { Mutable } from '../../core/mutable.ts'
+import { restoreStatement, statementsAtOnce, type Plan } from '../../core/plan.ts'
+import type { Receipt } from '../../core/receipt.ts'
+import { isSql, type SqlStatement } from '../../core/statement.ts'
+import { unsupported } from '../../core/support.ts'
+import type { LockTimeout } from '../../dialects/transaction.ts'
+import type { LockStory } from '../../events/lock-story.ts'
+import type { OpenTransaction } from '../port.ts'
+import { receiptOf } from '../rows/rows.ts'
+import { withSetting } from '../setting.ts'
+import { sendLock, take } from '../take.ts'
+import { tellGranted } from '../transaction/lock-stories.ts'
+import { idOfTable } from './held.ts'
+import type { TableLock } from './options.ts'
+import type { PlanTable, PreparedTables, TableOpening } from './port.ts'
+
+interface Opening extends Pick<TableOpening, 'wait'> {
+  readonly locks: readonly TableLock[]
+  readonly planTable: PlanTable
+  /** The transaction's own. */
+  readonly timeout: LockTimeout | undefined
+  readonly stories: readonly LockStory[] | undefined
+  readonly onGranted: () => void
+}
+
+interface Planned {
+  readonly lock: TableLock
+  readonly plan: Plan
+}
+
+export const theTable = 'the table'
+
+/** Plans the locks on tables that a transaction begins with. */
+export async function prepareTables(
+  open: OpenTransaction<unknown>,
+  opening: Opening,
+): Promise<PreparedTables> {
+  const began = performance.now()
+  await settleLevel(open, opening)
+  const { isolation } = open
+  const planned = opening.locks.map((lock): Planned => {
+    const plan = opening.planTable(open, { ...lock, ...(isolation && { isolation }) })
+    return { lock, plan }
+  })
+  checkAccess(open, planned)
+  const inside = planned.filter(({ plan }) => plan.inTransaction.length > 0)
+  const head = await headOf(open, inside, opening)
+  return {
+    mode: wordOf(planned),
+    by: statementsInPlaceOfBegin(open, planned),
+    head,
+    around: (send) => sendBeginning(open, planned, send),
+    take: async () => {
+      if (head.length === 0) for (const { plan } of inside) await takeInside(open, plan)
+      noteHeld(open, planned, { ...opening, began })
+    },
+  }
+}
+
+/** Where the way to limit the wait depends on a level that nobody has stated. */
+async function settleLevel(open: OpenTransaction<unknown>, { wait }: Opening): Promise<void> {
+  const how = open.dialect.named.defaultIsolation
+  if (open.isolation !== undefined || typeof wait !== 'object' || how?.goesWithBegin !== true) return
+  const [row] = await open.session.run(how.ask)
+  open.isolation = how.read(row)
+}
+
+function checkAccess({ access }: OpenTransaction<unknown>, planned: readonly Planned[]): void {
+  if (access === 'read-write' || planned.every(({ plan }) => !isBeginning(plan))) return
+  throw new LockUsageError('access', 'a read-only transaction cannot lock tables on this database')
+}
+
+/** Whether the lock is the transaction's own beginning, so that none that is under way can take it. */
+export function isBeginning({ begin, atOnce }: Plan): boolean {
+  return begin !== undefined || atOnce !== undefined
+}
+
+/** The word of one that is not shared is at least as strong. */
+function wordOf(planned: readonly Planned[]): string | undefined {
+  const strongest = planned.find(({ lock }) => lock.mode !== 'shared') ?? planned[0]
+  return strongest?.plan.begin
+}
+
+/** What it leaves on the connection is taken off again, also when the beginning fails halfway. */
+function statementsInPlaceOfBegin(
+  { session, dialect, atEnd }: OpenTransaction<unknown>,
+  planned: readonly Planned[],
+): readonly SqlStatement[] | undefined {
+  const parts = planned.map(({ plan }) => plan.atOnce).filter((part) => part !== undefined)
+  if (parts.length === 0) return undefined
+  if (session.beginsBy !== true)
+    throw new UnsupportedLockError(
+      dialect.name,
+      'table',
+      unsupported(
+        'BEGIN would give the lock up, and these sessions cannot begin a transaction in another way',
+        "take an advisory lock on the table's name in every transaction that must not run at the same time",
+      ),
+    )
+  atEnd.push(...(planned[0]?.plan.afterEnd ?? []).toReversed())
+  return statementsAtOnce(parts)
+}
+
+/** All of the locks as statements that travel with BEGIN, or none of them. */
+async function headOf(
+  { dialect, session }: OpenTransaction<unknown>,
+  inside: readonly Planned[],
+  { timeout }: Opening,
+): Promise<readonly SqlStatement[]> {
+  const { inHead } = dialect.named
+  const [first] = inside
+  if (inHead === undefined || first === undefined) return []
+  const locks = inside
+    .flatMap(({ plan }) => plan.inTransaction)
+    .map((one) => (isSql(one) ? inHead(one) : undefined))
+  if (locks.includes(undefined)) return []
+  const texts = locks.filter((lock) => lock !== undefined)
+  const { setting } = first.plan
+  if (setting === undefined) return texts
+  // before BEGIN: to read it inside would be the first read of a transaction that goes on reading what was there by then
+  const saved = setting.read && (await session.run(setting.read))[0]?.saved
+  const isOwn = setting.read !== undefined && timeout !== undefined && 'head' in timeout
+  return [setting.apply, ...texts, isOwn ? timeout.head : restoreStatement(setting, saved)]
+}
+
+/** Where BEGIN takes the lock, who repeats it says when the time is over. */
+function sendBeginning<T>(
+  { session, dialect, doubt, signal }: OpenTransaction<unknown>,
+  planned: readonly Planned[],
+  send: () => Promise<T>,
+): Promise<T> {
+  const [first] = planned
+  if (first === undefined || first.plan.begin !== undefined) return send()
+  const { plan } = first
+  return withSetting(session, plan.atOnce && plan.setting, {
+    doubt,
+    signal,
+    work: () => take(plan, { dialect, signal, what: theTable }, send),
+  })
+}
+
+/** Takes a lock inside of the transaction, under the setting that limits its wait. */
+export function takeInside(
+  { session, dialect, doubt, signal }: OpenTransaction<unknown>,
+  plan: Plan,
+): Promise<unknown> {
+  const send = (): Promise<unknown> => sendLock(session, plan.inTransaction, theTable)
+  return withSetting(session, plan.setting, {
+    doubt,
+    signal,
+    work: () => take(plan, { dialect, signal, what: theTable }, send),
+  })
+}
+
+/** Notes what is held: at once, or, where BEGIN is still under way, as soon as it is answered. */
+function noteHeld(
+  open: OpenTransaction<unknown>,
+  planned: readonly Planned[],
+  { stories, onGranted, began }: Pick<Opening, 'stories' | 'onGranted'> & { readonly began: number },
+): void {
+  const receipts: Mutable<Receipt>[] = []
+  const tables = (open.tables ??= new Map())
+  for (const { lock, plan } of planned) {
+    const receipt = receiptOf(plan, lock, { statements: sentFor(plan), waitedMs: 0 })
+    receipts.push(receipt)
+    tables.set(idOfTable(lock.table), { receipt, blocksReaders: lock.blockReaders === true })
+  }
+  const granted = (): void => {
+    const waitedMs = performance.now() - began
+    for (const receipt of receipts) receipt.waitedMs = waitedMs
+    onGranted()
+    if (stories !== undefined) tellGranted(open, stories)
+  }
+  if (open.begun === undefined) granted()
+  else open.begun.then(granted, () => {}) // the work waits for its own first statement
+}
+
+function sentFor({ begin: word, atOnce, inTransaction }: Plan): Receipt['statements'] {
+  if (word !== undefined) return [{ sql: `BEGIN ${word}`, params: [] }]
+  return atOnce === undefined ? inTransaction : statementsAtOnce([atOnce])
+}
