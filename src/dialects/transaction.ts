@@ -18,6 +18,11 @@ export interface TransactionTraits {
    * fails, and where no savepoint helps.
    */
   readonly savesBySavepoint?: boolean
+  /**
+   * Whether something is read between BEGIN and the statements that travel with it: then a lock among these comes behind
+   * the snapshot of a transaction that reads as of its first read. Absent where nothing is.
+   */
+  readonly readsFirst?: true
   /** Whether a COMMIT whose answer was lost may simply be sent again. */
   readonly canRepeatCommit?: boolean
   /** How the server is asked later whether a transaction was committed. Absent where it cannot tell. */

@@ -56,7 +56,7 @@ describe('holdfast explain', () => {
   })
 
   test('a lock that is refused is an answer', async () => {
-    expect(await text('mysql', 'table')).toMatch(/unsupported\n +why +LOCK TABLES.*\n +instead +\S/)
+    expect(await text('duckdb', 'table')).toMatch(/unsupported\n +why +DuckDB.*\n +instead +\S/)
     expect(await text('sqlite', 'row-exclusive', '--exact')).toMatch(/unsupported\n +why +only a lock/)
   })
 

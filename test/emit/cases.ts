@@ -81,6 +81,17 @@ const tableCases: readonly Case[] = [
   { title: 'do not wait', category: 'table', request: { table: 'account', wait: 'nowait' } },
   { title: 'two seconds', category: 'table', request: { table: 'account', wait: { timeoutMs: 2000 } } },
   { title: 'against readers too', category: 'table', request: { table: 'account', blockReaders: true } },
+  {
+    title: 'by other names too',
+    category: 'table',
+    request: { table: ['account'], aliases: ['a', 'odd`name'] },
+  },
+  {
+    title: 'two seconds, where reads are as of the start',
+    category: 'table',
+    request: { table: 'account', wait: { timeoutMs: 2000 }, isolation: 'repeatable read' },
+  },
+  { title: 'at snapshot', category: 'table', request: { table: 'account', isolation: 'snapshot' } },
 ]
 
 export const cases: readonly Case[] = [...rowCases, ...advisoryCases, ...tableCases]

@@ -1,4 +1,4 @@
-import { restoreStatement, type Plan, type QueryLock } from '../../src/core/plan.ts'
+import { restoreStatement, statementsAtOnce, type Plan, type QueryLock } from '../../src/core/plan.ts'
 import { isSql, readAnswer, type Answer, type Row, type Statement } from '../../src/core/statement.ts'
 import type { EngineSession } from '../engines/engine.ts'
 
@@ -16,6 +16,7 @@ export async function takeLock(session: EngineSession, plan: Plan): Promise<Gran
   for (const statement of plan.needs) await session.run(statement)
   const before = await lockStatements(session, plan, plan.beforeBegin)
   if (before.refused !== undefined) return before
+  if (plan.atOnce !== undefined) return lockStatements(session, plan, statementsAtOnce([plan.atOnce]))
   await session.begin(plan.begin)
   const { query } = plan
   const touch = query?.style === 'touch' ? [query.touch] : []
@@ -33,7 +34,7 @@ export async function endLock(
 }
 
 /** The same plan with the lock taken out of it: what is left reads the same rows in a plain transaction. */
-export function withoutLock({ begin: _, setting: __, query, ...plan }: Plan): Plan {
+export function withoutLock({ begin: _, atOnce: __, setting: ___, query, ...plan }: Plan): Plan {
   const bare: Plan = { ...plan, needs: [], beforeBegin: [], inTransaction: [], afterEnd: [] }
   return query?.read === undefined
     ? bare

@@ -42,8 +42,12 @@ export function withoutConnection(dialect: Dialect): Dialect {
     ...dialect,
     cells: without as Dialect['cells'],
     named: trusted,
-    transaction:
-      lockTimeout === undefined ? begin : { ...begin, lockTimeout: (ms) => inHead(lockTimeout(ms)) },
+    transaction: {
+      ...begin,
+      // the client says which level a transaction has, and the server is asked whether it has it
+      readsFirst: true,
+      ...(lockTimeout && { lockTimeout: (ms) => inHead(lockTimeout(ms)) }),
+    },
   }
 }
 

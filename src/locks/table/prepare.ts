@@ -46,6 +46,7 @@ export async function prepareTables(
   })
   checkAccess(open, planned)
   const inside = planned.filter(({ plan }) => plan.inTransaction.length > 0)
+  if (inside.length > 0 && open.dialect.transaction.readsFirst === true) mustSeeTheLast(open)
   const head = await headOf(open, inside, opening)
   return {
     mode: wordOf(planned),
@@ -59,12 +60,27 @@ export async function prepareTables(
   }
 }
 
-/** Where the way to limit the wait depends on a level that nobody has stated. */
+/** Where something depends on a level that nobody has stated: the way to limit the wait, or whether there is a way. */
 async function settleLevel(open: OpenTransaction<unknown>, { wait }: Opening): Promise<void> {
-  const how = open.dialect.named.defaultIsolation
-  if (open.isolation !== undefined || typeof wait !== 'object' || how?.goesWithBegin !== true) return
+  const { named, transaction } = open.dialect
+  const how = named.defaultIsolation
+  const isAsked = typeof wait === 'object' || transaction.readsFirst === true
+  if (open.isolation !== undefined || !isAsked || how?.goesWithBegin !== true) return
   const [row] = await open.session.run(how.ask)
   open.isolation = how.read(row)
+}
+
+/** The lock is worth nothing when the transaction goes on reading what was there before the last holder wrote. */
+export function mustSeeTheLast({ dialect, isolation }: OpenTransaction<unknown>, instead?: string): void {
+  if (dialect.named.canJoin(isolation)) return
+  throw new UnsupportedLockError(
+    dialect.name,
+    'table',
+    unsupported(
+      `a transaction at ${isolation ?? 'this isolation level'} may go on reading what was there before the lock was granted`,
+      [instead, "use isolation: 'read committed'"].filter((way) => way !== undefined).join(', or '),
+    ),
+  )
 }
 
 function checkAccess({ access }: OpenTransaction<unknown>, planned: readonly Planned[]): void {

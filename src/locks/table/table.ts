@@ -15,7 +15,7 @@ import { withSavepoint } from '../transaction/savepoint.ts'
 import { checkTable, heldTable, nameOf } from './held.ts'
 import type { TableOptions } from './options.ts'
 import type { PlanTable } from './port.ts'
-import { isBeginning, takeInside } from './prepare.ts'
+import { isBeginning, mustSeeTheLast, takeInside } from './prepare.ts'
 
 /** A call for a lock on a table. */
 export interface TableCall {
@@ -65,11 +65,15 @@ function planFor(open: OpenTransaction<unknown>, { table, options, planTable }: 
   )
 }
 
+const tablesOfTransaction =
+  "name the table where the transaction begins, as in locks.transaction(work, { tables: 'stock' })"
+
 async function lockNow(
   open: OpenTransaction<unknown>,
   { options, plan }: TableCall & { readonly plan: Plan },
 ): Promise<Receipt> {
-  await checkJoinable(open)
+  await isolationOf(open)
+  mustSeeTheLast(open, tablesOfTransaction)
   const began = performance.now()
   const lock = (): Promise<unknown> =>
     withSavepoint(open, { isAsked: options.savepoint === true }, () =>
@@ -77,19 +81,4 @@ async function lockNow(
     )
   await lockInTime(open, options.wait, lock)
   return receiptOf(plan, options, { statements: plan.inTransaction, waitedMs: performance.now() - began })
-}
-
-/** The lock is worth nothing when the transaction goes on reading what was there before the last holder wrote. */
-async function checkJoinable(open: OpenTransaction<unknown>): Promise<void> {
-  const { dialect } = open
-  const isolation = open.isolation ?? (await isolationOf(open))
-  if (dialect.named.canJoin(isolation)) return
-  throw new UnsupportedLockError(
-    dialect.name,
-    'table',
-    unsupported(
-      `a transaction at ${isolation ?? 'this isolation level'} may go on reading what was there before the lock was granted`,
-      "name the table where the transaction begins, as in locks.transaction(work, { tables: 'stock' }), or use isolation: 'read committed'",
-    ),
-  )
 }
