@@ -26,6 +26,7 @@ const chapters: readonly { readonly title: string; readonly names: readonly stri
     title: 'Locks',
     names: [
       'row-locks',
+      'table-locks',
       'advisory-locks',
       'leases',
       'semaphores',

@@ -7,6 +7,7 @@ export const pageSummaries: Readonly<Record<string, string>> = {
   'sample-tables': 'The tables that the programs on these pages use.',
 
   'row-locks': 'Lock rows while you read and change them.',
+  'table-locks': 'Lock whole tables, before the first statement or inside a transaction.',
   'advisory-locks': 'Lock a name, for what has no row yet.',
   leases: 'Locks that expire, fencing tokens, cron jobs on one node, leader election.',
   semaphores: 'At most n holders at a time over all processes; rate limits.',

@@ -39,6 +39,7 @@ const noticedBy: Readonly<Record<string, Readonly<Record<string, readonly string
     K1: ['waits for rows that it should skip'],
     T5: ['keeps the time limit of one lock for those that follow in the transaction'],
     B1: ['takes no lock on tables'],
+    B9: ['locks tables one after another, in the order in which they were named'],
     B3: ['keeps only writers out of a table when it should keep readers out as well'],
     A6: ['waits although it was asked not to'],
     A7: ['leaves the lock timeout on the connection', 'gives up at once although it was asked to wait'],
@@ -91,7 +92,8 @@ const noticedBy: Readonly<Record<string, Readonly<Record<string, readonly string
     C3: ['claims more jobs than it was asked for'],
     C5: ["counts the time of a claim by the client's clock, which is an hour fast"],
     C7: ['ends a job without looking whose it is by now'],
-    U2: ['gives a weaker lock in the place of one that the engine does not have'],
+    B7: ['gives connections back without unlocking their tables'],
+    U3: ['gives a weaker lock in the place of one that the engine does not have'],
   },
   sqlite: { R17: ['calls every lock native, whatever it is made of'] },
 }

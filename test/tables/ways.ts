@@ -1,3 +1,4 @@
+import { CompiledQuery } from 'kysely'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 
 import { openClient } from '../../src/conformance/client.ts'
@@ -95,9 +96,27 @@ async function commandOn({ engine }: EngineContext, sql: string): Promise<readon
   }
 }
 
+/** Sends a statement as the work would, by what it is given. */
+export function sendByWork(client: Client, tx: object, sql: string): Promise<unknown> {
+  const { executeQuery, query } = tx as {
+    readonly executeQuery?: (query: object) => Promise<unknown>
+    readonly query?: unknown
+  }
+  if (executeQuery !== undefined) return executeQuery.call(tx, CompiledQuery.raw(sql))
+  if (typeof query === 'function') return query.call(tx, sql) as Promise<unknown>
+  return client.run(tx, { sql, params: [] })
+}
+
 /** Adds one to the row of a table. */
 export function addTo(client: Client, tx: object, table: string): Promise<unknown> {
-  return client.run(tx, { sql: `UPDATE ${table} SET n = n + 1 WHERE id = 1`, params: [] })
+  return sendByWork(client, tx, `UPDATE ${table} SET n = n + 1 WHERE id = 1`)
+}
+
+/** What an error says, and those that led to it. */
+export function wordsOf(error: unknown): string {
+  const words: string[] = []
+  for (let one = error; one instanceof Error; one = one.cause) words.push(String(one))
+  return words.join(', ')
 }
 
 export function rejection(work: Promise<unknown>): Promise<unknown> {

@@ -1,4 +1,4 @@
-import { onlyKnown } from '../../core/check-field.ts'
+import { checkObject, onlyKnown } from '../../core/check-field.ts'
 import { checkRequest, type CheckedTable } from '../../core/check-request.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { Receipt } from '../../core/receipt.ts'
@@ -40,13 +40,16 @@ export function mustHoldTables(open: OpenTransaction<unknown>, tables: TablesOpt
   }
 }
 
+const fields = ['table', 'mode', 'wait', 'blockReaders', 'aliases', 'exact']
+
 /** Each once, in the order in which every caller locks them. */
 export function tableLocks(tables: TablesOption): readonly TableLock[] {
   const given: readonly (TableName | TableLock)[] = isList(tables) ? tables : [tables]
   const locks = new Map<string, TableLock>()
   for (const one of given) {
     const lock = isName(one) ? { table: one } : one
-    onlyKnown(lock, ['table', 'mode', 'wait', 'blockReaders', 'aliases', 'exact'])
+    checkObject('tables', lock, fields)
+    onlyKnown(lock, fields)
     checkTable(lock)
     const id = idOfTable(lock.table)
     if (locks.has(id)) throw new LockUsageError('tables', `${nameOf(lock.table)} is named twice`)

@@ -1,0 +1,196 @@
+import { describe, expect, test } from 'vitest'
+
+import { LockError, LockNotAvailableError, LockTimeoutError } from '../../src/core/errors.ts'
+import type { Client } from '../../src/conformance/subject.ts'
+import { until } from '../engines/use.ts'
+import { addTo, describeWays, rejection, sendByWork, wordsOf, type Way } from './ways.ts'
+
+const settings = { sql: 'SELECT @@autocommit AS a, @@lock_wait_timeout AS l', params: [] }
+
+/**
+ * What the next user of the one connection finds: the settings as they were, every table there to be used, and nobody
+ * kept out of the one that was locked.
+ */
+async function mustBeClean(way: Way, client: Client, before: unknown): Promise<void> {
+  expect(await settingsOf(client)).toEqual(before)
+  await client.locks.transaction((tx) => addTo(client, tx, 'bb'))
+  await until(async () => (await way.context.engine.leftovers()).length === 0, 'nothing is left')
+  await way.command('UPDATE aa SET n = 0')
+}
+
+async function settingsOf(client: Client): Promise<unknown> {
+  const session = await client.sessions.open()
+  try {
+    const [row] = await session.run(settings)
+    return Object.values(row ?? {}).map(Number)
+  } finally {
+    await session.release()
+  }
+}
+
+async function rowOf(way: Way, table: string): Promise<unknown> {
+  const [row] = await way.command(`SELECT n FROM ${table} WHERE id = 1`)
+  return Number((row as { readonly n?: unknown } | undefined)?.n)
+}
+
+/** The connections that wait for a table of this database. */
+async function waiters(way: Way): Promise<readonly number[]> {
+  const rows = await way.command(
+    "SELECT id AS waiter FROM information_schema.processlist WHERE db = DATABASE() AND state LIKE 'Waiting for table%'",
+  )
+  return rows.map((row) => Number((row as { readonly waiter?: unknown }).waiter))
+}
+
+describeWays(
+  (way) => {
+    const cleanAfter = (title: string, work: (client: Client) => Promise<unknown>): void => {
+      test(`nothing is left on the connection after ${title}`, async () => {
+        const client = await way.open(1)
+        const before = await settingsOf(client)
+        await work(client)
+        await mustBeClean(way, client, before)
+      })
+    }
+
+    cleanAfter('work that is stored', async (client) => {
+      await client.locks.transaction((tx) => addTo(client, tx, 'aa'), { tables: 'aa' })
+      expect(await rowOf(way, 'aa')).toBe(1)
+    })
+
+    cleanAfter('work that throws', async (client) => {
+      const thrown = new Error('the work fails')
+      const failing = async (tx: object): Promise<never> => {
+        await addTo(client, tx, 'aa')
+        throw thrown
+      }
+      expect(await rejection(client.locks.transaction(failing, { tables: 'aa' }))).toBe(thrown)
+      expect(await rowOf(way, 'aa')).toBe(0)
+    })
+
+    cleanAfter('a table that is not there', async (client) => {
+      const error = await rejection(client.locks.transaction(async () => {}, { tables: ['aa', 'zz'] }))
+      expect(String(error)).toMatch(/zz/)
+    })
+
+    cleanAfter('the use of a table that was not locked, which is refused', async (client) => {
+      const using = client.locks.transaction((tx) => addTo(client, tx, 'bb'), { tables: 'aa' })
+      expect(wordsOf(await rejection(using))).toMatch(/bb.*not locked/)
+    })
+
+    cleanAfter('a write to a table that is only shared, which is refused', async (client) => {
+      const tables = { table: 'aa', mode: 'shared' } as const
+      const writing = client.locks.transaction((tx) => addTo(client, tx, 'aa'), { tables })
+      expect(wordsOf(await rejection(writing))).toMatch(/READ lock/)
+    })
+
+    cleanAfter('an abort while it works', async (client) => {
+      const stop = new AbortController()
+      const working = client.locks.transaction(
+        async (tx) => {
+          await addTo(client, tx, 'aa')
+          stop.abort(new Error('enough'))
+          await addTo(client, tx, 'aa')
+        },
+        { tables: 'aa', signal: stop.signal },
+      )
+      expect(String(await rejection(working))).toMatch(/enough/)
+      expect(await rowOf(way, 'aa')).toBe(0)
+    })
+
+    describe('while another holds the table', () => {
+      const whileHeld = async (work: () => Promise<unknown>): Promise<unknown> => {
+        const session = await way.context.engine.open()
+        await session.run({ sql: 'LOCK TABLES aa WRITE', params: [] })
+        try {
+          return await work()
+        } finally {
+          await session.close()
+        }
+      }
+
+      cleanAfter('a wait that is over', async (client) => {
+        const tables = { table: 'aa', wait: { timeoutMs: 1000 } } as const
+        const asking = (): Promise<unknown> => rejection(client.locks.transaction(async () => {}, { tables }))
+        expect(await whileHeld(asking)).toBeInstanceOf(LockTimeoutError)
+      })
+
+      cleanAfter('a refusal', async (client) => {
+        const tables = { table: 'aa', wait: 'nowait' } as const
+        const asking = (): Promise<unknown> => rejection(client.locks.transaction(async () => {}, { tables }))
+        expect(await whileHeld(asking)).toBeInstanceOf(LockNotAvailableError)
+      })
+
+      cleanAfter('an abort of the wait', async (client) => {
+        const stop = new AbortController()
+        const asking = async (): Promise<unknown> => {
+          const waiting = rejection(
+            client.locks.transaction(async () => {}, { tables: 'aa', signal: stop.signal }),
+          )
+          await until(async () => (await waiters(way)).length > 0, 'the transaction waits for the table')
+          stop.abort(new Error('enough'))
+          return waiting
+        }
+        expect(String(await whileHeld(asking))).toMatch(/enough/)
+      })
+
+      cleanAfter('a statement that was killed in its wait', async (client) => {
+        const asking = async (): Promise<unknown> => {
+          const waiting = rejection(client.locks.transaction(async () => {}, { tables: 'aa', attempts: 1 }))
+          await until(async () => (await waiters(way)).length > 0, 'the transaction waits for the table')
+          for (const id of await waiters(way)) await way.command(`KILL QUERY ${id}`)
+          return waiting
+        }
+        expect(String(await whileHeld(asking))).toMatch(/interrupted/)
+      })
+    })
+
+    cleanAfter('a connection that was killed while it works', async (client) => {
+      const working = client.locks.transaction(
+        async (tx) => {
+          await addTo(client, tx, 'aa')
+          const [row] = await client.run(tx, { sql: 'SELECT CONNECTION_ID() AS id', params: [] })
+          await way.command(`KILL ${Number(row?.id)}`)
+          await addTo(client, tx, 'aa')
+        },
+        { tables: 'aa', attempts: 1 },
+      )
+      await rejection(working)
+      expect(await rowOf(way, 'aa')).toBe(0)
+    })
+
+    cleanAfter(
+      'a transaction that is run again, with its tables, because its connection was killed',
+      async (client) => {
+        let runs = 0
+        await client.locks.transaction(
+          async (tx) => {
+            runs += 1
+            await addTo(client, tx, 'aa')
+            if (runs > 1) return
+            const [row] = await client.run(tx, { sql: 'SELECT CONNECTION_ID() AS id', params: [] })
+            await way.command(`KILL ${Number(row?.id)}`)
+            await addTo(client, tx, 'aa')
+          },
+          { tables: 'aa' },
+        )
+        expect([runs, await rowOf(way, 'aa')]).toEqual([2, 1])
+      },
+    )
+
+    cleanAfter('a procedure that rolls back: what comes behind it is not stored either', async (client) => {
+      await way.command('DROP PROCEDURE IF EXISTS holdfast_undo')
+      await way.command('CREATE PROCEDURE holdfast_undo() ROLLBACK')
+      const working = client.locks.transaction(
+        async (tx) => {
+          await addTo(client, tx, 'aa')
+          await sendByWork(client, tx, 'CALL holdfast_undo()')
+          await addTo(client, tx, 'aa')
+        },
+        { tables: 'aa', attempts: 1 },
+      )
+      expect(await rejection(working)).toBeInstanceOf(LockError)
+      expect(await rowOf(way, 'aa')).toBe(0)
+    })
+  },
+  ['mysql', 'mariadb'],
+)
