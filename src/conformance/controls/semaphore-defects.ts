@@ -13,7 +13,7 @@ export const overlooksLine: Sabotage = leasesBy(
 )
 
 /** Whoever asks gets what it asked for, and looks at nothing. */
-export const grantsHeld: Sabotage = leasesBy('grants a permit that another holds', (lease) => {
+const grantsHeld: Sabotage = leasesBy('grants a permit that another holds', (lease) => {
   let fence = Date.now()
   return {
     look: (names) => detoured(lookOf(lease)(names), async () => []),

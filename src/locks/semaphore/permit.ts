@@ -4,13 +4,12 @@ import type { LockKey } from '../../core/key.ts'
 import { permitNames } from '../../core/permit-name.ts'
 import { takeTurn } from '../lane.ts'
 import { forget } from '../lease/acquire.ts'
-import type { Leases, WaitForGrant } from '../lease/lease.ts'
+import type { Lease, Leases, WaitForGrant } from '../lease/lease.ts'
 import { nowaitAnswerMs, nowaitRepeatMs, refusedOf } from '../lease/wait.ts'
 import { NoConnectionError } from '../open-session.ts'
 import { askedOn, notAvailable, notInTime, type Asked } from '../refused.ts'
 import { isAnybodyWaiting, takeAtDoor } from './door.ts'
 import { checkPermits, type PermitOptions, type SemaphoreOptions } from './options.ts'
-import type { Permit } from './semaphore.ts'
 import { look, takeOne, type Search, type Taken } from './slots.ts'
 
 /** A permit that is asked for. */
@@ -22,7 +21,10 @@ export interface PermitRequest {
 }
 
 /** Waits for a permit as asked, and holds it as a lease. */
-export async function takePermit(leases: Leases, request: PermitRequest): Promise<Permit> {
+export async function takePermit(
+  leases: Leases,
+  request: PermitRequest,
+): Promise<Lease & Pick<Taken, 'slot'>> {
   const { key, name, options } = request
   const { permits, ...leaseOptions } = options
   const names = permitNames(name)
