@@ -1,7 +1,7 @@
-import { clearTimeout, setTimeout } from '../../core/clock.ts'
+import { clearTimeout, delay, setTimeout } from '../../core/clock.ts'
 import { LockNotAvailableError } from '../../core/errors.ts'
 import type { Lease } from '../lease/lease.ts'
-import { pollMs } from '../lease/wait.ts'
+import { pollMs, type LeaseAsked } from '../lease/wait.ts'
 import { look, takeOne, type PutAside, type Search, type Taken } from './slots.ts'
 
 /**
@@ -49,9 +49,18 @@ async function standAndLeave<Tx>(search: Search<Tx>, door: Lease): Promise<Taken
   } finally {
     // nobody need know of a door that could not be left: it opens by itself
     const left = door.release().catch(() => {})
-    // before the work begins: it may need the only connection for longer than the door stays shut by itself
-    if (search.asked.signal?.aborted !== true) await left
+    await untilLeft(search.asked, left)
   }
+}
+
+/**
+ * Before the work begins: it may need the only connection for longer than the door stays shut by itself. But not for
+ * long, since the permit is not renewed before.
+ */
+async function untilLeft({ signal, ttlMs }: LeaseAsked, left: Promise<void>): Promise<void> {
+  if (signal?.aborted === true) return
+  const ms = Math.min(doorTtlMs, ttlMs / 4)
+  await Promise.race([left, delay(ms, undefined, { ref: false })])
 }
 
 /** Waits at the door until a permit is free. Undefined when the door was lost: then another is first by now. */
