@@ -5,11 +5,14 @@ import {
   type MikroOrmSessionOptions,
 } from '../adapters/mikro-orm/sessions.ts'
 import { LockUsageError } from '../core/errors.ts'
+import type { Receipt } from '../core/receipt.ts'
+import type { TableName } from '../core/request.ts'
 import type { Row } from '../core/statement.ts'
 import { postgres } from '../dialects/postgres/index.ts'
 import type { LocksOptions, RowOptionsOf, SharedLocks, TableLocks } from '../locks.ts'
 import type { RowQuery } from '../locks/rows/query.ts'
 import type { LockedRows } from '../locks/rows/rows.ts'
+import type { TableOptions } from '../locks/table/options.ts'
 import { joinOrm, type OrmSelect } from '../orm-locks.ts'
 import { checkLocksOptions } from '../locks/locks-options.ts'
 
@@ -48,6 +51,12 @@ export interface MikroOrmLocks<Em> extends SharedLocks<Em>, TableLocks<Em, 'post
       options?: RowOptionsOf<'postgres'>,
     ): Promise<LockedRows<R>>
   }
+  /** Locks a table, by its name or by its entity, until the transaction ends. */
+  readonly table: (
+    tx: Em,
+    table: TableName | MikroOrmEntity<object>,
+    options?: TableOptions,
+  ) => Promise<Receipt>
 }
 
 /** What `createLocks` may be told of the server and of the driver. */
@@ -73,7 +82,20 @@ export function createLocks<O extends MikroOrmInstance>(
     const [where = {}, lock] = rest
     return locks.rows(tx, em.createQueryBuilder(query).where(where), lock as object | undefined)
   }
-  return { ...locks, rows } as unknown as MikroOrmLocks<O['em']>
+  const table = async (tx: object, of: unknown, lock?: TableOptions): Promise<Receipt> =>
+    locks.table(tx, isName(of) ? of : tableOf(tx as Manager, of), lock)
+  return { ...locks, rows, table } as unknown as MikroOrmLocks<O['em']>
+}
+
+function isName(of: unknown): of is TableName {
+  return typeof of === 'string' || Array.isArray(of)
+}
+
+/** As MikroORM has named it. */
+function tableOf(em: Manager, entity: unknown): TableName {
+  if (typeof em.getMetadata !== 'function') throw new LockUsageError('tx', 'is no EntityManager')
+  const { schema, tableName } = em.getMetadata(entity)
+  return schema === undefined ? [tableName] : [schema, tableName]
 }
 
 function isSelect(query: unknown): query is MikroOrmSelect<Row> & MikroOrmBuilder {

@@ -8,12 +8,15 @@ import {
   type SequelizeSessionOptions,
 } from '../adapters/sequelize/sessions.ts'
 import { LockUsageError } from '../core/errors.ts'
+import type { Receipt } from '../core/receipt.ts'
+import type { TableName } from '../core/request.ts'
 import type { Row } from '../core/statement.ts'
 import type { Dialect } from '../dialects/dialect.ts'
-import type { LocksOptions, RowOptionsOf, SharedLocks, TableLocks } from '../locks.ts'
+import { spoken } from '../orm-dialects.ts'
+import type { LocksOptions, RowOptionsOf, SharedLocks, TableLocks, TableOf } from '../locks.ts'
 import type { RowQuery } from '../locks/rows/query.ts'
 import type { LockedRows } from '../locks/rows/rows.ts'
-import { spoken } from '../orm-dialects.ts'
+import type { TableOptions } from '../locks/table/options.ts'
 import { joinOrm } from '../orm-locks.ts'
 import { checkLocksOptions } from '../locks/locks-options.ts'
 
@@ -51,6 +54,12 @@ export interface SequelizeLocks<Tx, D extends SequelizeDialectName>
     <M>(tx: Tx, model: SequelizeModel<M>, find: FindOf<M>, options?: RowOptionsOf<D>): Promise<LockedRows<M>>
     <R extends object = Row>(tx: Tx, query: RowQuery, options?: RowOptionsOf<D>): Promise<LockedRows<R>>
   }
+  /** Locks a table, by its name or by its model, until the transaction ends. */
+  readonly table: (
+    tx: Tx,
+    table: TableOf<D> | SequelizeModel<unknown>,
+    options?: TableOptions,
+  ) => Promise<Receipt>
 }
 
 /** What `createLocks` may be told of the server and of the driver. */
@@ -100,7 +109,16 @@ export function createLocks<
       }
     })
   }
-  return { ...locks, rows } as unknown as SequelizeLocks<TransactionOf<S>, D>
+  const table = (tx: object, of: unknown, lock?: TableOptions): Promise<Receipt> =>
+    locks.table(tx, (isModel(of) ? tableOf(of) : of) as TableOf<D>, lock)
+  return { ...locks, rows, table } as unknown as SequelizeLocks<TransactionOf<S>, D>
+}
+
+/** As Sequelize has named it. */
+function tableOf(model: ModelLike): TableName {
+  const table = model.getTableName()
+  if (typeof table === 'string') return [table]
+  return table.schema === '' ? [table.tableName] : [table.schema, table.tableName]
 }
 
 function belowOf(sequelize: SequelizeInstance): Below {

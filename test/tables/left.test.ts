@@ -43,59 +43,64 @@ async function waiters(way: Way): Promise<readonly number[]> {
 
 describeWays(
   (way) => {
-    const cleanAfter = (title: string, work: (client: Client) => Promise<unknown>): void => {
-      test(`nothing is left on the connection after ${title}`, async () => {
-        const client = await way.open(1)
-        const before = await settingsOf(client)
-        await work(client)
-        await mustBeClean(way, client, before)
-      })
+    /** Runs `work` on a pool of one connection, and looks at what the next one finds there. */
+    const cleanAfter = async (work: (client: Client) => Promise<unknown>): Promise<void> => {
+      const client = await way.open(1)
+      const before = await settingsOf(client)
+      await work(client)
+      await mustBeClean(way, client, before)
     }
 
-    cleanAfter('work that is stored', async (client) => {
-      await client.locks.transaction((tx) => addTo(client, tx, 'aa'), { tables: 'aa' })
-      expect(await rowOf(way, 'aa')).toBe(1)
-    })
+    test('nothing is left on the connection after work that is stored', () =>
+      cleanAfter(async (client) => {
+        await client.locks.transaction((tx) => addTo(client, tx, 'aa'), { tables: 'aa' })
+        expect(await rowOf(way, 'aa')).toBe(1)
+      }))
 
-    cleanAfter('work that throws', async (client) => {
-      const thrown = new Error('the work fails')
-      const failing = async (tx: object): Promise<never> => {
-        await addTo(client, tx, 'aa')
-        throw thrown
-      }
-      expect(await rejection(client.locks.transaction(failing, { tables: 'aa' }))).toBe(thrown)
-      expect(await rowOf(way, 'aa')).toBe(0)
-    })
-
-    cleanAfter('a table that is not there', async (client) => {
-      const error = await rejection(client.locks.transaction(async () => {}, { tables: ['aa', 'zz'] }))
-      expect(String(error)).toMatch(/zz/)
-    })
-
-    cleanAfter('the use of a table that was not locked, which is refused', async (client) => {
-      const using = client.locks.transaction((tx) => addTo(client, tx, 'bb'), { tables: 'aa' })
-      expect(wordsOf(await rejection(using))).toMatch(/bb.*not locked/)
-    })
-
-    cleanAfter('a write to a table that is only shared, which is refused', async (client) => {
-      const tables = { table: 'aa', mode: 'shared' } as const
-      const writing = client.locks.transaction((tx) => addTo(client, tx, 'aa'), { tables })
-      expect(wordsOf(await rejection(writing))).toMatch(/READ lock/)
-    })
-
-    cleanAfter('an abort while it works', async (client) => {
-      const stop = new AbortController()
-      const working = client.locks.transaction(
-        async (tx) => {
+    test('nothing is left on the connection after work that throws', () =>
+      cleanAfter(async (client) => {
+        const thrown = new Error('the work fails')
+        const failing = async (tx: object): Promise<never> => {
           await addTo(client, tx, 'aa')
-          stop.abort(new Error('enough'))
-          await addTo(client, tx, 'aa')
-        },
-        { tables: 'aa', signal: stop.signal },
-      )
-      expect(String(await rejection(working))).toMatch(/enough/)
-      expect(await rowOf(way, 'aa')).toBe(0)
-    })
+          throw thrown
+        }
+        expect(await rejection(client.locks.transaction(failing, { tables: 'aa' }))).toBe(thrown)
+        expect(await rowOf(way, 'aa')).toBe(0)
+      }))
+
+    test('nothing is left on the connection after a table that is not there', () =>
+      cleanAfter(async (client) => {
+        const error = await rejection(client.locks.transaction(async () => {}, { tables: ['aa', 'zz'] }))
+        expect(String(error)).toMatch(/zz/)
+      }))
+
+    test('nothing is left on the connection after the use of a table that was not locked, which is refused', () =>
+      cleanAfter(async (client) => {
+        const using = client.locks.transaction((tx) => addTo(client, tx, 'bb'), { tables: 'aa' })
+        expect(wordsOf(await rejection(using))).toMatch(/bb.*not locked/)
+      }))
+
+    test('nothing is left on the connection after a write to a table that is only shared, which is refused', () =>
+      cleanAfter(async (client) => {
+        const tables = { table: 'aa', mode: 'shared' } as const
+        const writing = client.locks.transaction((tx) => addTo(client, tx, 'aa'), { tables })
+        expect(wordsOf(await rejection(writing))).toMatch(/READ lock/)
+      }))
+
+    test('nothing is left on the connection after an abort while it works', () =>
+      cleanAfter(async (client) => {
+        const stop = new AbortController()
+        const working = client.locks.transaction(
+          async (tx) => {
+            await addTo(client, tx, 'aa')
+            stop.abort(new Error('enough'))
+            await addTo(client, tx, 'aa')
+          },
+          { tables: 'aa', signal: stop.signal },
+        )
+        expect(String(await rejection(working))).toMatch(/enough/)
+        expect(await rowOf(way, 'aa')).toBe(0)
+      }))
 
     describe('while another holds the table', () => {
       const whileHeld = async (work: () => Promise<unknown>): Promise<unknown> => {
@@ -108,59 +113,65 @@ describeWays(
         }
       }
 
-      cleanAfter('a wait that is over', async (client) => {
-        const tables = { table: 'aa', wait: { timeoutMs: 1000 } } as const
-        const asking = (): Promise<unknown> => rejection(client.locks.transaction(async () => {}, { tables }))
-        expect(await whileHeld(asking)).toBeInstanceOf(LockTimeoutError)
-      })
+      test('nothing is left on the connection after a wait that is over', () =>
+        cleanAfter(async (client) => {
+          const tables = { table: 'aa', wait: { timeoutMs: 1000 } } as const
+          const asking = (): Promise<unknown> =>
+            rejection(client.locks.transaction(async () => {}, { tables }))
+          expect(await whileHeld(asking)).toBeInstanceOf(LockTimeoutError)
+        }))
 
-      cleanAfter('a refusal', async (client) => {
-        const tables = { table: 'aa', wait: 'nowait' } as const
-        const asking = (): Promise<unknown> => rejection(client.locks.transaction(async () => {}, { tables }))
-        expect(await whileHeld(asking)).toBeInstanceOf(LockNotAvailableError)
-      })
+      test('nothing is left on the connection after a refusal', () =>
+        cleanAfter(async (client) => {
+          const tables = { table: 'aa', wait: 'nowait' } as const
+          const asking = (): Promise<unknown> =>
+            rejection(client.locks.transaction(async () => {}, { tables }))
+          expect(await whileHeld(asking)).toBeInstanceOf(LockNotAvailableError)
+        }))
 
-      cleanAfter('an abort of the wait', async (client) => {
-        const stop = new AbortController()
-        const asking = async (): Promise<unknown> => {
-          const waiting = rejection(
-            client.locks.transaction(async () => {}, { tables: 'aa', signal: stop.signal }),
-          )
-          await until(async () => (await waiters(way)).length > 0, 'the transaction waits for the table')
-          stop.abort(new Error('enough'))
-          return waiting
-        }
-        expect(String(await whileHeld(asking))).toMatch(/enough/)
-      })
+      test('nothing is left on the connection after an abort of the wait', () =>
+        cleanAfter(async (client) => {
+          const stop = new AbortController()
+          const asking = async (): Promise<unknown> => {
+            const waiting = rejection(
+              client.locks.transaction(async () => {}, { tables: 'aa', signal: stop.signal }),
+            )
+            await until(async () => (await waiters(way)).length > 0, 'the transaction waits for the table')
+            stop.abort(new Error('enough'))
+            return waiting
+          }
+          expect(String(await whileHeld(asking))).toMatch(/enough/)
+        }))
 
-      cleanAfter('a statement that was killed in its wait', async (client) => {
-        const asking = async (): Promise<unknown> => {
-          const waiting = rejection(client.locks.transaction(async () => {}, { tables: 'aa', attempts: 1 }))
-          await until(async () => (await waiters(way)).length > 0, 'the transaction waits for the table')
-          for (const id of await waiters(way)) await way.command(`KILL QUERY ${id}`)
-          return waiting
-        }
-        expect(String(await whileHeld(asking))).toMatch(/interrupted/)
-      })
+      test('nothing is left on the connection after a statement that was killed in its wait', () =>
+        cleanAfter(async (client) => {
+          const asking = async (): Promise<unknown> => {
+            const waiting = rejection(client.locks.transaction(async () => {}, { tables: 'aa', attempts: 1 }))
+            await until(async () => (await waiters(way)).length > 0, 'the transaction waits for the table')
+            for (const id of await waiters(way)) await way.command(`KILL QUERY ${id}`)
+            return waiting
+          }
+          expect(String(await whileHeld(asking))).toMatch(/interrupted/)
+        }))
     })
 
-    cleanAfter('a connection that was killed while it works', async (client) => {
-      const working = client.locks.transaction(
-        async (tx) => {
-          await addTo(client, tx, 'aa')
-          const [row] = await client.run(tx, { sql: 'SELECT CONNECTION_ID() AS id', params: [] })
-          await way.command(`KILL ${Number(row?.id)}`)
-          await addTo(client, tx, 'aa')
-        },
-        { tables: 'aa', attempts: 1 },
-      )
-      await rejection(working)
-      expect(await rowOf(way, 'aa')).toBe(0)
-    })
+    test('nothing is left on the connection after a connection that was killed while it works', () =>
+      cleanAfter(async (client) => {
+        const working = client.locks.transaction(
+          async (tx) => {
+            await addTo(client, tx, 'aa')
+            const [row] = await client.run(tx, { sql: 'SELECT CONNECTION_ID() AS id', params: [] })
+            await way.command(`KILL ${Number(row?.id)}`)
+            await addTo(client, tx, 'aa')
+          },
+          { tables: 'aa', attempts: 1 },
+        )
+        await rejection(working)
+        expect(await rowOf(way, 'aa')).toBe(0)
+      }))
 
-    cleanAfter(
-      'a transaction that is run again, with its tables, because its connection was killed',
-      async (client) => {
+    test('nothing is left on the connection after a transaction that is run again, with its tables, because its connection was killed', () =>
+      cleanAfter(async (client) => {
         let runs = 0
         await client.locks.transaction(
           async (tx) => {
@@ -174,23 +185,23 @@ describeWays(
           { tables: 'aa' },
         )
         expect([runs, await rowOf(way, 'aa')]).toEqual([2, 1])
-      },
-    )
+      }))
 
-    cleanAfter('a procedure that rolls back: what comes behind it is not stored either', async (client) => {
-      await way.command('DROP PROCEDURE IF EXISTS holdfast_undo')
-      await way.command('CREATE PROCEDURE holdfast_undo() ROLLBACK')
-      const working = client.locks.transaction(
-        async (tx) => {
-          await addTo(client, tx, 'aa')
-          await sendByWork(client, tx, 'CALL holdfast_undo()')
-          await addTo(client, tx, 'aa')
-        },
-        { tables: 'aa', attempts: 1 },
-      )
-      expect(await rejection(working)).toBeInstanceOf(LockError)
-      expect(await rowOf(way, 'aa')).toBe(0)
-    })
+    test('nothing is left on the connection after a procedure that rolls back: what comes behind it is not stored either', () =>
+      cleanAfter(async (client) => {
+        await way.command('DROP PROCEDURE IF EXISTS holdfast_undo')
+        await way.command('CREATE PROCEDURE holdfast_undo() ROLLBACK')
+        const working = client.locks.transaction(
+          async (tx) => {
+            await addTo(client, tx, 'aa')
+            await sendByWork(client, tx, 'CALL holdfast_undo()')
+            await addTo(client, tx, 'aa')
+          },
+          { tables: 'aa', attempts: 1 },
+        )
+        expect(await rejection(working)).toBeInstanceOf(LockError)
+        expect(await rowOf(way, 'aa')).toBe(0)
+      }))
   },
   ['mysql', 'mariadb'],
 )

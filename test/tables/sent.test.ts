@@ -35,7 +35,7 @@ async function tapped(way: Way): Promise<readonly string[]> {
   const tap = await tapOf('sqlite')
   const work = await transactionOn(way)
   const sent: string[] = []
-  tap?.listen((statement) => sent.push(String(statement)))
+  tap?.listen((statement) => typeof statement === 'string' && sent.push(statement))
   await work()
   tap?.listen(() => {})
   return statementsIn(sent)

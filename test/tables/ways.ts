@@ -62,7 +62,9 @@ export function describeWays(specs: (way: Way) => void, engines: readonly string
         }
       })
       for (const [name, subject] of waysTo(context.name)) {
-        describe(`through ${name}`, () => specs(wayOf(context, subject)))
+        describe(`through ${name}`, () => {
+          specs(wayOf(context, subject))
+        })
       }
     },
     { only: engines },

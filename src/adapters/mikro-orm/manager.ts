@@ -17,6 +17,7 @@ export interface Manager {
   fork: (options?: { readonly keepTransactionContext?: boolean }) => object
   createQueryBuilder: (entity: unknown) => { where: (where: unknown) => unknown }
   getUnitOfWork: () => UnitOfWork
+  getMetadata: (entity: unknown) => { readonly tableName: string; readonly schema?: string }
 }
 
 interface UnitOfWork {

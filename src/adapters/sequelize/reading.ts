@@ -11,6 +11,7 @@ export interface ModelLike {
   /** The way to the database. */
   readonly queryInterface: object
   findAll(options: object): Promise<unknown>
+  getTableName(): string | { readonly tableName: string; readonly schema: string }
 }
 
 /** Some rows of a model, to be read in a transaction. */
