@@ -1,3 +1,4 @@
+import type { ErrorTable } from '../core/classification.ts'
 import type { Answers, Statement } from '../core/statement.ts'
 
 /** Who asks for a lease, and for how long. */
@@ -91,6 +92,16 @@ export interface LeaseStatements {
   readonly topic?: string
   /** Tells those who listen to the topic; absent where its messages are none of ours. */
   readonly tell?: (news: string) => Statement
+}
+
+/** All but what belongs to a transaction: what keeps leases and nothing else has none. */
+export type LeaseCommands = Omit<LeaseStatements, 'guard'>
+
+/** As much of a dialect as leases need: what keeps leases and nothing else has no more. */
+export interface LeaseKeeper {
+  readonly name: string
+  readonly errors: ErrorTable
+  readonly lease: LeaseCommands
 }
 
 /** How statements answer that give the column `answer` of the row they found or changed, and no row for none. */

@@ -1,5 +1,5 @@
 import type { Classification } from '../core/classification.ts'
-import { classifyAmong, classifyFor } from '../core/classify.ts'
+import { classifyAmong, classifyFor, type ErrorSource } from '../core/classify.ts'
 import { isRetryable } from '../core/error-kind.ts'
 import {
   LockError,
@@ -7,7 +7,6 @@ import {
   LockTimeoutError,
   RetryableTransactionError,
 } from '../core/errors.ts'
-import type { Dialect } from '../dialects/dialect.ts'
 
 /** What an error of the work or of the database means, and the error that the caller is to see. */
 export interface Failure extends Classification {
@@ -19,12 +18,12 @@ export interface Failure extends Classification {
  *
  * What is not about locks stays as it was thrown.
  */
-export function readFailure(error: unknown, from: Dialect | readonly Dialect[]): Failure {
+export function readFailure(error: unknown, from: ErrorSource | readonly ErrorSource[]): Failure {
   const meaning = isList(from) ? classifyAmong(error, from) : classifyFor(error, from)
   return { ...meaning, error: error instanceof LockError ? error : (lockError(meaning) ?? error) }
 }
 
-function isList(from: Dialect | readonly Dialect[]): from is readonly Dialect[] {
+function isList(from: ErrorSource | readonly ErrorSource[]): from is readonly ErrorSource[] {
   return Array.isArray(from)
 }
 

@@ -12,7 +12,7 @@ export interface Candidates {
 /** Says what the server is: as told, or as the server itself says when it is asked for the first time. */
 export function identify({ dialects, version }: Candidates): AskServer {
   let known = told(dialects, version)
-  const server = (session: Session): Server | Promise<Server> =>
+  const server = (session: Pick<Session, 'run'>): Server | Promise<Server> =>
     known ?? ask(dialects, session).then((found) => (known ??= found))
   const [only, ...others] = dialects
   return Object.assign(server, {
@@ -26,7 +26,7 @@ function told([first, ...others]: readonly Dialect[], version: string | undefine
   return { dialect: first, version: first.readVersion(version) }
 }
 
-async function ask(dialects: readonly Dialect[], session: Session): Promise<Server> {
+async function ask(dialects: readonly Dialect[], session: Pick<Session, 'run'>): Promise<Server> {
   for (const dialect of dialects) {
     const [row] = await session.run(dialect.identity.ask)
     const text = row && dialect.identity.version(row)

@@ -1,9 +1,8 @@
 import { clearTimeout, setTimeout } from '../core/clock.ts'
 import { LockTimeoutError, LockUsageError } from '../core/errors.ts'
-import type { Session } from '../core/session.ts'
+import type { Session, Sessions } from '../core/session.ts'
 import type { Abortable } from './abort.ts'
 import { warn } from './handle.ts'
-import type { Port } from './port.ts'
 import { waitsForItself } from './transaction/scope.ts'
 
 /** How long something that may never come is waited for. */
@@ -20,16 +19,19 @@ export interface OpeningLimits extends Patience {
   readonly isTimed?: boolean
 }
 
+/** Where connections come from, as far as somebody needs to know who takes one. */
+type Opener<S> = Pick<Sessions, 'isOneConnection' | 'lane'> & { readonly open: () => Promise<S> }
+
 /**
  * Takes a connection, unless the signal aborts or the patience ends first. A pool whose connections are all lent says
  * nothing at all, so whoever waits has to say it.
  *
  * A session that arrives after the caller has given up goes straight back.
  */
-export function openSession<Tx>(
-  { sessions }: Pick<Port<Tx>, 'sessions'>,
+export function openSession<S extends Pick<Session, 'release'>>(
+  { sessions }: { readonly sessions: Opener<S> },
   { purpose, signal, patienceMs, isTimed = false }: OpeningLimits,
-): Promise<Session<Tx>> {
+): Promise<S> {
   const refusal = sessions.isOneConnection === true ? waitsForItself(sessions.lane?.()) : undefined
   if (refusal !== undefined) return Promise.reject(refusal)
   const opening = sessions.open()

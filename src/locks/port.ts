@@ -5,6 +5,7 @@ import type { Session, Sessions } from '../core/session.ts'
 import type { Statement } from '../core/statement.ts'
 import type { Version } from '../core/version.ts'
 import type { Dialect } from '../dialects/dialect.ts'
+import type { LeaseKeeper } from '../dialects/lease.ts'
 import type { LockStory } from '../events/lock-story.ts'
 import type { TransactionEvent } from '../events/shapes.ts'
 import type { StatementStories } from '../events/statement-story.ts'
@@ -17,7 +18,7 @@ export interface Port<Tx> {
 }
 
 export interface AskServer {
-  (session: Session): Server | Promise<Server>
+  (session: Pick<Session, 'run'>): Server | Promise<Server>
   /** The name of the dialect, as far as it is known without asking. */
   readonly dialect?: () => string | undefined
   /** What it may be, as far as that is known without asking. */
@@ -27,6 +28,28 @@ export interface AskServer {
 export interface Server {
   readonly dialect: Dialect
   readonly version: Version
+}
+
+/** As much of a port as leases need: a database, or what keeps leases and nothing else. */
+export interface LeasePort {
+  readonly sessions: LeaseSessions
+  readonly server: AskLeaseServer
+}
+
+/** A connection, or a part in one, for a single request. */
+export type LeaseSession = Pick<Session, 'run' | 'release' | 'destroy'>
+
+export type LeaseSessions = Pick<Sessions, 'adapter' | 'lane' | 'isOneConnection' | 'listen'> & {
+  readonly open: () => Promise<LeaseSession>
+}
+
+export interface AskLeaseServer extends Pick<AskServer, 'dialect'> {
+  (session: LeaseSession): LeaseServer | Promise<LeaseServer>
+  readonly candidates?: readonly LeaseKeeper[]
+}
+
+export interface LeaseServer {
+  readonly dialect: LeaseKeeper
 }
 
 /** A transaction that is under way, for those who are given its `tx`. */

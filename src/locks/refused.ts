@@ -9,7 +9,7 @@ import {
 import type { LockKey } from '../core/key.ts'
 import type { LockMode, TableName, Wait } from '../core/request.ts'
 import { NoAnswerError } from './limit.ts'
-import type { Port } from './port.ts'
+import type { Whence } from './event-place.ts'
 
 /** A lock that a call asked for, and since when it waits. */
 export interface Asked {
@@ -65,7 +65,7 @@ export function notInTime(asked: Asked, cause?: unknown): LockTimeoutError {
 }
 
 /** The same, with the name of the dialect where the port knows it by now. */
-export function askedOn({ server }: Pick<Port<never>, 'server'>, asked: Asked): Asked {
+export function askedOn({ server }: Pick<Whence, 'server'>, asked: Asked): Asked {
   const dialect = asked.dialect ?? server.dialect?.()
   return dialect === undefined ? asked : { ...asked, dialect }
 }

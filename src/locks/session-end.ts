@@ -15,7 +15,7 @@ export interface SessionEnd {
   readonly end: () => Promise<void> | undefined
 }
 
-export function sessionEnd(session: Session): SessionEnd {
+export function sessionEnd(session: Pick<Session, 'release' | 'destroy'>): SessionEnd {
   let reason: Error | undefined
   let ended: Promise<void> | undefined
   let isOver = false

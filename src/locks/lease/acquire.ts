@@ -19,11 +19,11 @@ import { limitTo } from '../limit.ts'
 import type { LeaseTable } from './table.ts'
 import { marginMs } from './validity.ts'
 import { NoConnectionError } from '../open-session.ts'
-import type { Port } from '../port.ts'
+import type { LeasePort } from '../port.ts'
 
 /** What one asks for until it is granted, another holds it, or nothing more can be hoped for. */
-export interface Acquisition<Tx> {
-  readonly port: Port<Tx>
+export interface Acquisition {
+  readonly port: LeasePort
   readonly table: LeaseTable
   readonly name: string
   readonly ttlMs: number
@@ -65,7 +65,7 @@ const maxBroken = 5
  * A request that lost against another statement is repeated. One whose answer was lost is repeated under another
  * owner, and what it may have been granted is released behind it.
  */
-export async function tryAcquire<Tx>(asked: Acquisition<Tx>): Promise<Grant | Busy> {
+export async function tryAcquire(asked: Acquisition): Promise<Grant | Busy> {
   const bear = createPatience(asked)
   for (let failed = 1; ; failed += 1) {
     asked.signal?.throwIfAborted()
@@ -91,7 +91,7 @@ export async function tryAcquire<Tx>(asked: Acquisition<Tx>): Promise<Grant | Bu
   }
 }
 
-function claimOf<Tx>({ name, ttlMs, news }: Acquisition<Tx>): LeaseClaim {
+function claimOf({ name, ttlMs, news }: Acquisition): LeaseClaim {
   return { name, owner: randomUUID(), ttlMs, ...(news && { news }) }
 }
 
@@ -100,7 +100,7 @@ function busyOf({ dialect, row }: Answered): Busy {
   return { topic: dialect.lease.topic, leftMs: Number.isFinite(leftMs) ? leftMs : undefined }
 }
 
-async function request<Tx>(asked: Acquisition<Tx>, claim: LeaseClaim): Promise<Reply> {
+async function request(asked: Acquisition, claim: LeaseClaim): Promise<Reply> {
   const { port, ttlMs, deadline, signal, onSend } = asked
   // an answer that takes as long as the lease is worth nothing
   const limit = limitTo({ ms: Math.min(ttlMs - marginMs(ttlMs), deadline.remainingMs()), signal })
@@ -143,15 +143,13 @@ function isHeld({ kind, dialect, mayBeDone }: Failed): boolean {
 }
 
 /** Whoever makes requests again that went wrong. */
-export type Repeating<Tx> = Pick<Acquisition<Tx>, 'table' | 'deadline' | 'repeatUntil' | 'mayRepeat'>
+export type Repeating = Pick<Acquisition, 'table' | 'deadline' | 'repeatUntil' | 'mayRepeat'>
 
 /**
  * Bears with requests that went wrong. Throws when the failure is not worth another one; says whether there is to be a
  * pause before it. `wasMade`: whether the table had been made before the request.
  */
-export function createPatience<Tx>(
-  asked: Repeating<Tx>,
-): (failure: Failed, wasMade: boolean) => Promise<boolean> {
+export function createPatience(asked: Repeating): (failure: Failed, wasMade: boolean) => Promise<boolean> {
   let broken = 0
   let openUntil = deadlineIn(connectionPatienceMs)
   return async (failure, wasMade) => {
@@ -165,9 +163,9 @@ export function createPatience<Tx>(
 }
 
 /** Throws when the failure is not worth another request. */
-async function beforeNext<Tx>(
+async function beforeNext(
   { error, kind, dialect, mayBeDone }: Failed,
-  asked: Repeating<Tx>,
+  asked: Repeating,
   { wasMade, broken }: { readonly wasMade: boolean; readonly broken: number },
 ): Promise<void> {
   // however long it took to find out
@@ -187,7 +185,7 @@ export function pauseMs(reply: Reply, failed: number): number {
 }
 
 /** Sees a request to its end for which nobody waits any longer. */
-async function settle<Tx>(port: Port<Tx>, claim: LeaseClaim, call: LateCall): Promise<void> {
+async function settle(port: LeasePort, claim: LeaseClaim, call: LateCall): Promise<void> {
   const late = await patiently(call)
   const isTaken = late === undefined || (isAnswered(late) ? late.answer !== 'busy' : late.mayBeDone)
   if (isTaken) void forget(port, { ...claim, ...fenceIn(late) })
@@ -211,7 +209,7 @@ const looksAfterMs = [0, 250, 1000]
  *
  * A look that the server did not answer has seen nothing, so that it is repeated, until the lease has ended by itself.
  */
-export async function forget<Tx>(port: Port<Tx>, { name, owner, fence, ttlMs }: Unheard): Promise<void> {
+export async function forget(port: LeasePort, { name, owner, fence, ttlMs }: Unheard): Promise<void> {
   // the owner is unique: where the answer was lost, nobody knows the fence
   const holder = { name, owner, ...(fence !== undefined && { fence }) }
   const ending = deadlineIn(ttlMs)
@@ -225,7 +223,7 @@ export async function forget<Tx>(port: Port<Tx>, { name, owner, fence, ttlMs }: 
   }
 }
 
-async function release<Tx>(port: Port<Tx>, holder: LeaseHolder): Promise<Reply> {
+async function release(port: LeasePort, holder: LeaseHolder): Promise<Reply> {
   const limit = limitTo({ ms: patienceMs, keepsAlive: false })
   const reply = await callLease(port, {
     statements: (lease) => lease.release(holder, 0),

@@ -2,20 +2,18 @@ import { delay, performance } from '../../core/clock.ts'
 import { deadlineIn } from '../../core/deadline.ts'
 import type { ErrorKind } from '../../core/error-kind.ts'
 import { LockTimeoutError, RetryableTransactionError } from '../../core/errors.ts'
-import type { Session } from '../../core/session.ts'
 import { readAnswer, type Answer, type Row, type Statement } from '../../core/statement.ts'
-import type { Dialect } from '../../dialects/dialect.ts'
-import type { LeaseStatements } from '../../dialects/lease.ts'
+import type { LeaseCommands, LeaseKeeper } from '../../dialects/lease.ts'
 import { untilAborted, type Abortable } from '../abort.ts'
 import { readFailure } from '../failure.ts'
 import { takeTurn } from '../lane.ts'
 import { NoConnectionError, openSession } from '../open-session.ts'
-import type { Port, Server } from '../port.ts'
+import type { LeasePort, LeaseServer, LeaseSession } from '../port.ts'
 import { sessionEnd } from '../session-end.ts'
 
 /** One request of the lease algorithm to the server. */
 export interface LeaseCall {
-  readonly statements: (lease: LeaseStatements) => readonly Statement[]
+  readonly statements: (lease: LeaseCommands) => readonly Statement[]
   /** When nobody waits for the answer any longer. */
   readonly signal: Abortable
   /** Told the moment before the request leaves. */
@@ -50,7 +48,7 @@ export interface Answered {
   readonly rows: readonly Row[]
   /** On the monotonic clock. */
   readonly sentAt: number
-  readonly dialect: Dialect
+  readonly dialect: LeaseKeeper
 }
 
 export interface Failed {
@@ -58,7 +56,7 @@ export interface Failed {
   readonly error: unknown
   readonly kind: ErrorKind
   /** Of the server that refused; undefined where none has been asked. */
-  readonly dialect: Dialect | undefined
+  readonly dialect: LeaseKeeper | undefined
   /** Whether the server may have done what it was asked for all the same. */
   readonly mayBeDone: boolean
 }
@@ -68,8 +66,8 @@ export function isAnswered(reply: Reply): reply is Answered {
 }
 
 /** Sends a list of statements on a session of its own, which goes back at once. Never rejects. */
-export async function callLease<Tx>(port: Port<Tx>, call: LeaseCall): Promise<Reply> {
-  let visit: Visit<Tx> | undefined
+export async function callLease(port: LeasePort, call: LeaseCall): Promise<Reply> {
+  let visit: Visit | undefined
   try {
     visit = await enter(port, call.signal)
     const { session, doubt } = visit
@@ -90,8 +88,8 @@ export async function callLease<Tx>(port: Port<Tx>, call: LeaseCall): Promise<Re
 }
 
 /** A session, in the caller's turn where only one can write at a time. */
-interface Visit<Tx> {
-  readonly session: Session<Tx>
+interface Visit {
+  readonly session: LeaseSession
   readonly doubt: (why: unknown) => void
   /** Waits for nothing when the session has to be destroyed: that may take as long as the server is silent. */
   readonly leave: () => Promise<void> | undefined
@@ -99,7 +97,7 @@ interface Visit<Tx> {
   readonly leaveAfter: (work: Promise<void>) => void
 }
 
-async function enter<Tx>(port: Port<Tx>, signal: Abortable): Promise<Visit<Tx>> {
+async function enter(port: LeasePort, signal: Abortable): Promise<Visit> {
   const { lane } = port.sessions
   const began = performance.now()
   let endTurn: (() => void) | undefined
@@ -121,7 +119,7 @@ function busyDatabase(cause: Error): RetryableTransactionError {
   return new RetryableTransactionError('busy', message, { cause })
 }
 
-function visitOf<Tx>(session: Session<Tx>, endTurn: (() => void) | undefined): Visit<Tx> {
+function visitOf(session: LeaseSession, endTurn: (() => void) | undefined): Visit {
   const { doubt, end, isInDoubt } = sessionEnd(session)
   let isLate = false
   const finish = (): Promise<void> | undefined => {
@@ -144,7 +142,7 @@ function visitOf<Tx>(session: Session<Tx>, endTurn: (() => void) | undefined): V
   }
 }
 
-async function send<Tx>(visit: Visit<Tx>, server: Server, call: LeaseCall): Promise<Reply> {
+async function send(visit: Visit, server: LeaseServer, call: LeaseCall): Promise<Reply> {
   const { signal, onSend, onLate } = call
   const statements = call.statements(server.dialect.lease)
   const sentAt = performance.now()
@@ -165,7 +163,7 @@ interface Request {
   readonly sentAt: number
 }
 
-async function runAll<Tx>(visit: Visit<Tx>, { dialect }: Server, request: Request): Promise<Reply> {
+async function runAll(visit: Visit, { dialect }: LeaseServer, request: Request): Promise<Reply> {
   const { statements, sentAt } = request
   let done = 0
   let answer: Answer = 'failed'

@@ -18,7 +18,7 @@ import { createRenewalRounds } from './renewal-rounds.ts'
 import { createLeaseTable } from './table.ts'
 import { createValidity, type Validity, type ValidityOf } from './validity.ts'
 import { waitForLease, type LeaseAsked, type LeaseShop } from './wait.ts'
-import type { Port } from '../port.ts'
+import type { LeasePort } from '../port.ts'
 import { labelOf, type LockNoun } from '../refused.ts'
 
 /** A named lock that ends by itself when its holder is no longer heard of. */
@@ -72,12 +72,12 @@ export interface Leases {
 }
 
 /** How a lease is waited for. */
-export type WaitForGrant = <Tx>(shop: LeaseShop<Tx>, asked: LeaseAsked) => Promise<Grant>
+export type WaitForGrant = (shop: LeaseShop, asked: LeaseAsked) => Promise<Grant>
 
 let created = 0
 
 /** Leases in the database of a port. Their table is made when it is missing. */
-export function createLeases<Tx>(port: Port<Tx>): Leases {
+export function createLeases(port: LeasePort): Leases {
   created += 1
   const { listen } = port.sessions
   const shop = {
@@ -103,13 +103,13 @@ export function createLeases<Tx>(port: Port<Tx>): Leases {
   }
 }
 
-function eventOf<Tx>(port: Port<Tx>, { key, noun, ttlMs, wait }: LeaseAsked): LeaseEvent {
+function eventOf(port: LeasePort, { key, noun, ttlMs, wait }: LeaseAsked): LeaseEvent {
   const isPermit = noun === 'permit of semaphore'
   return { ...placeOf(port), key, ttlMs, wait, ...(isPermit && { isPermit }) }
 }
 
 /** Tells others what nobody waits for to be told. */
-function teller<Tx>(port: Port<Tx>): (news: string) => void {
+function teller(port: LeasePort): (news: string) => void {
   return (news) => {
     const limit = limitTo({ ms: tellingMs, keepsAlive: false })
     const statements: LeaseCall['statements'] = ({ tell }) => (tell === undefined ? [] : [tell(news)])
@@ -138,7 +138,7 @@ interface Holding {
 
 type Terms = CheckedLeaseOptions & ValidityOf & { readonly grant: Grant }
 
-function hold<Tx>({ port, bell, rounds }: LeaseShop<Tx>, terms: Terms): Holding {
+function hold({ port, bell, rounds }: LeaseShop, terms: Terms): Holding {
   const { grant, label, onOver, ttlMs, holdAtLeastMs } = terms
   const { held } = grant
   const validity = createValidity({ label, onOver }, grant.sentAt, ttlMs)

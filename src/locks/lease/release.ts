@@ -5,7 +5,7 @@ import { isRetryable } from '../../core/error-kind.ts'
 import type { LeaseHeld } from '../../dialects/lease.ts'
 import { callLease, isAnswered } from './call.ts'
 import { untilAborted, type Abortable } from '../abort.ts'
-import type { Port } from '../port.ts'
+import type { LeasePort } from '../port.ts'
 
 export interface ReleaseTerms {
   readonly held: LeaseHeld
@@ -18,7 +18,7 @@ export interface ReleaseTerms {
 }
 
 /** Ends a lease. Says whether it was still the holder's; that it was not is no error. */
-export async function releaseLease<Tx>(port: Port<Tx>, terms: ReleaseTerms): Promise<boolean> {
+export async function releaseLease(port: LeasePort, terms: ReleaseTerms): Promise<boolean> {
   const { held, freeAt, news, signal } = terms
   const holdMs = (): number => Math.max(0, Math.ceil(freeAt - performance.now()))
   for (let failed = 1; ; failed += 1) {

@@ -2,7 +2,7 @@ import { clearTimeout, performance, setTimeout } from '../../core/clock.ts'
 import type { LeaseRenewal } from '../../dialects/lease.ts'
 import { callLease, isAnswered, type Reply } from './call.ts'
 import { limitTo } from '../limit.ts'
-import type { Port } from '../port.ts'
+import type { LeasePort } from '../port.ts'
 
 /** Confirms leases that are due at about the same time with one request. */
 export interface RenewalRounds {
@@ -29,7 +29,7 @@ interface Waiting {
   readonly settle: (reply: Reply | undefined) => void
 }
 
-export function createRenewalRounds<Tx>(port: Port<Tx>): RenewalRounds {
+export function createRenewalRounds(port: LeasePort): RenewalRounds {
   let waiting: Waiting[] = []
   let timer: NodeJS.Timeout | undefined
   let endsAt = Infinity
@@ -54,7 +54,7 @@ export function createRenewalRounds<Tx>(port: Port<Tx>): RenewalRounds {
   }
 }
 
-async function renewAll<Tx>(port: Port<Tx>, all: readonly Waiting[]): Promise<void> {
+async function renewAll(port: LeasePort, all: readonly Waiting[]): Promise<void> {
   const wanted = all.filter(({ due }) => !due.isOver())
   const reply = wanted.length > 1 ? await renewTogether(port, wanted) : undefined
   const renewed = new Set(
@@ -66,7 +66,7 @@ async function renewAll<Tx>(port: Port<Tx>, all: readonly Waiting[]): Promise<vo
   }
 }
 
-async function renewTogether<Tx>(port: Port<Tx>, all: readonly Waiting[]): Promise<Reply> {
+async function renewTogether(port: LeasePort, all: readonly Waiting[]): Promise<Reply> {
   const limit = limitTo({ ms: Math.min(...all.map(({ due }) => due.patienceMs)), keepsAlive: false })
   let isSent = false
   const reply = await callLease(port, {

@@ -6,7 +6,7 @@ import { callLease, isAnswered, patiently, type Reply } from './call.ts'
 import { limitTo } from '../limit.ts'
 import type { RenewalRounds } from './renewal-rounds.ts'
 import type { Validity } from './validity.ts'
-import type { Port } from '../port.ts'
+import type { LeasePort } from '../port.ts'
 
 /** Keeps a lease confirmed. */
 export interface Renewal {
@@ -16,8 +16,8 @@ export interface Renewal {
   readonly stop: () => void
 }
 
-export interface RenewalTerms<Tx> {
-  readonly port: Port<Tx>
+export interface RenewalTerms {
+  readonly port: LeasePort
   readonly rounds: RenewalRounds
   readonly held: LeaseHeld
   readonly validity: Validity
@@ -32,7 +32,7 @@ const part = 3
 /** Nobody is told: an error of its own for each lease would cost more than its release. */
 const isStopped = new Error('the lease is not renewed any longer')
 
-export function createRenewal<Tx>(terms: RenewalTerms<Tx>): Renewal {
+export function createRenewal(terms: RenewalTerms): Renewal {
   const { validity } = terms
   // most leases are released before they are confirmed once
   let stopped: AbortController | undefined
@@ -76,7 +76,7 @@ interface Confirmation {
 }
 
 /** Repeats the request until the server has answered, or the lease is over. */
-async function confirmInTime<Tx>(terms: RenewalTerms<Tx>, asked: Confirmation): Promise<void> {
+async function confirmInTime(terms: RenewalTerms, asked: Confirmation): Promise<void> {
   const { validity } = terms
   const { askedMs, keepsAlive, stopped } = asked
   for (let failed = 1; ; failed += 1) {
@@ -97,7 +97,7 @@ async function confirmInTime<Tx>(terms: RenewalTerms<Tx>, asked: Confirmation): 
   }
 }
 
-async function request<Tx>(terms: RenewalTerms<Tx>, asked: Confirmation): Promise<Reply> {
+async function request(terms: RenewalTerms, asked: Confirmation): Promise<Reply> {
   const { port, held, validity, rounds } = terms
   const { askedMs, keepsAlive, stopped } = asked
   // Not all of the time that is left: when a connection has gone dead, another one may do.

@@ -3,10 +3,10 @@ import { backoffMs } from '../../core/backoff.ts'
 import { deadlineIn, pause } from '../../core/deadline.ts'
 import { isRetryable } from '../../core/error-kind.ts'
 import { LockUsageError } from '../../core/errors.ts'
-import type { Dialect } from '../../dialects/dialect.ts'
+import type { LeaseKeeper } from '../../dialects/lease.ts'
 import { callLease, isAnswered } from './call.ts'
 import { limitTo } from '../limit.ts'
-import type { Port } from '../port.ts'
+import type { LeasePort } from '../port.ts'
 
 /** The table of leases, made only when it turns out to be missing: a role that may not make tables need not. */
 export interface LeaseTable {
@@ -15,19 +15,19 @@ export interface LeaseTable {
   /** Makes it, once for all who ask. Rejects where it cannot be made; the next call tries again. */
   readonly make: (missing: Missing) => Promise<void>
   /** Adds what is missing to a table that the engine makes by itself, once and behind the caller's back. */
-  readonly noteUse: (dialect: Dialect) => void
+  readonly noteUse: (dialect: LeaseKeeper) => void
 }
 
 /** Why the table seems to be missing. */
 export interface Missing {
-  readonly dialect: Dialect
+  readonly dialect: LeaseKeeper
   readonly error: unknown
 }
 
 const tries = 3
 const patienceMs = 30_000
 
-export function createLeaseTable<Tx>(port: Port<Tx>): LeaseTable {
+export function createLeaseTable(port: LeasePort): LeaseTable {
   let making: Promise<void> | undefined
   let isMade = false
   let isUsed = false
@@ -54,7 +54,7 @@ export function createLeaseTable<Tx>(port: Port<Tx>): LeaseTable {
 }
 
 /** Two processes that make it at once may get in each other's way: whoever lost has only to try again. */
-async function makeTrying<Tx>(port: Port<Tx>): Promise<void> {
+async function makeTrying(port: LeasePort): Promise<void> {
   const patience = deadlineIn(patienceMs)
   for (let attempt = 1; ; attempt += 1) {
     const limit = limitTo({ ms: patienceMs })

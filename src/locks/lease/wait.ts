@@ -10,12 +10,12 @@ import type { Attendance } from './attendance.ts'
 import type { Bell } from './bell.ts'
 import type { RenewalRounds } from './renewal-rounds.ts'
 import type { LeaseTable } from './table.ts'
-import type { Port } from '../port.ts'
+import type { LeasePort } from '../port.ts'
 import { askedOn, labelOf, notAvailable, notInTime, type Asked, type LockNoun } from '../refused.ts'
 
 /** What the leases of one object have in common. */
-export interface LeaseShop<Tx> {
-  readonly port: Port<Tx>
+export interface LeaseShop {
+  readonly port: LeasePort
   readonly table: LeaseTable
   readonly bell: Bell
   readonly rounds: RenewalRounds
@@ -41,7 +41,7 @@ export const nowaitAnswerMs = 5000
 const scarceMs = 1000
 
 /** Waits for a lease as asked. Whatever ends the wait, nothing stays granted that nobody knows of. */
-export async function waitForLease<Tx>(shop: LeaseShop<Tx>, asked: LeaseAsked): Promise<Grant> {
+export async function waitForLease(shop: LeaseShop, asked: LeaseAsked): Promise<Grant> {
   asked.signal?.throwIfAborted()
   const grant = await (asked.wait === 'nowait' ? takeNow(shop, asked) : takeInTurn(shop, asked))
   if (asked.signal?.aborted !== true) return grant
@@ -49,7 +49,7 @@ export async function waitForLease<Tx>(shop: LeaseShop<Tx>, asked: LeaseAsked): 
   throw asked.signal.reason
 }
 
-async function takeNow<Tx>(shop: LeaseShop<Tx>, asked: LeaseAsked): Promise<Grant> {
+async function takeNow(shop: LeaseShop, asked: LeaseAsked): Promise<Grant> {
   const deadline = deadlineIn(nowaitAnswerMs)
   const refused = refusedOf(asked)
   try {
@@ -72,11 +72,11 @@ export function refusedOf({ key, noun, wait }: Pick<LeaseAsked, 'key' | 'noun' |
   return { label: labelOf(noun, key), key, mode: 'exclusive', wait, began: performance.now() }
 }
 
-function acquisitionOf<Tx>(
-  { port, table }: LeaseShop<Tx>,
+function acquisitionOf(
+  { port, table }: LeaseShop,
   { name, ttlMs, signal }: LeaseAsked,
   deadline: Deadline,
-): Acquisition<Tx> {
+): Acquisition {
   return { port, table, name, ttlMs, signal, deadline, repeatUntil: deadline, mayRepeat: true }
 }
 
@@ -88,7 +88,7 @@ export function isGrant(tried: Grant | Busy): tried is Grant {
  * Those of one process wait in the order of asking, and only the first of them asks the server. A turn ends with the
  * wait, not with the lease: a lease that is lost holds nobody up.
  */
-async function takeInTurn<Tx>(shop: LeaseShop<Tx>, asked: LeaseAsked): Promise<Grant> {
+async function takeInTurn(shop: LeaseShop, asked: LeaseAsked): Promise<Grant> {
   const timeoutMs = typeof asked.wait === 'object' ? asked.wait.timeoutMs : undefined
   const deadline = deadlineIn(timeoutMs)
   const refused = refusedOf(asked)
@@ -106,14 +106,14 @@ async function takeInTurn<Tx>(shop: LeaseShop<Tx>, asked: LeaseAsked): Promise<G
   }
 }
 
-interface Waiting<Tx> {
-  readonly shop: LeaseShop<Tx>
+interface Waiting {
+  readonly shop: LeaseShop
   readonly asked: LeaseAsked
   readonly deadline: Deadline
   readonly attendance: Attendance
 }
 
-async function poll<Tx>(waiting: Waiting<Tx>): Promise<Grant> {
+async function poll(waiting: Waiting): Promise<Grant> {
   const { asked, deadline, attendance } = waiting
   for (let look = 1; ; look += 1) {
     // whoever stands in line already does not ask out of turn
@@ -131,7 +131,7 @@ async function poll<Tx>(waiting: Waiting<Tx>): Promise<Grant> {
 
 const notAsked: Busy = { topic: undefined, leftMs: Infinity }
 
-async function ask<Tx>({ shop, asked, deadline, attendance }: Waiting<Tx>): Promise<Grant | Busy> {
+async function ask({ shop, asked, deadline, attendance }: Waiting): Promise<Grant | Busy> {
   const acquisition = acquisitionOf(shop, asked, deadline)
   const news = attendance.expect()
   const tried = await unlessScarce(shop.bell, (onSend) => tryAcquire({ ...acquisition, onSend, news }))

@@ -19,7 +19,7 @@ export function isAnybodyWaiting(lane: string): boolean {
 }
 
 /** Stands in the line of all processes, and takes the first permit that is free once it is first. */
-export async function takeAtDoor<Tx>(search: Search<Tx>, lane: string): Promise<Taken> {
+export async function takeAtDoor(search: Search, lane: string): Promise<Taken> {
   waitedFor.add(lane)
   try {
     for (;;) {
@@ -31,7 +31,7 @@ export async function takeAtDoor<Tx>(search: Search<Tx>, lane: string): Promise<
   }
 }
 
-function comeToDoor<Tx>({ leases, asked, names, deadline }: Search<Tx>): Promise<Lease> {
+function comeToDoor({ leases, asked, names, deadline }: Search): Promise<Lease> {
   const leftMs = deadline.remainingMs()
   const wait = Number.isFinite(leftMs) ? { timeoutMs: Math.max(1, Math.ceil(leftMs)) } : 'block'
   const { key, signal } = asked
@@ -43,7 +43,7 @@ function comeToDoor<Tx>({ leases, asked, names, deadline }: Search<Tx>): Promise
   })
 }
 
-async function standAndLeave<Tx>(search: Search<Tx>, door: Lease): Promise<Taken | undefined> {
+async function standAndLeave(search: Search, door: Lease): Promise<Taken | undefined> {
   try {
     return await stand(search, door)
   } finally {
@@ -64,7 +64,7 @@ async function untilLeft({ signal, ttlMs }: LeaseAsked, left: Promise<void>): Pr
 }
 
 /** Waits at the door until a permit is free. Undefined when the door was lost: then another is first by now. */
-async function stand<Tx>(search: Search<Tx>, door: Lease): Promise<Taken | undefined> {
+async function stand(search: Search, door: Lease): Promise<Taken | undefined> {
   const { shop, names, asked, deadline } = search
   const sleeper = createSleeper(asked.signal)
   const aside: PutAside = new Map()

@@ -52,7 +52,7 @@ export async function takePermit(
 }
 
 /** Whatever ends the wait, nothing stays granted that nobody knows of. */
-async function grantOf<Tx>(search: Search<Tx>): Promise<Taken> {
+async function grantOf(search: Search): Promise<Taken> {
   const { shop, asked } = search
   asked.signal?.throwIfAborted()
   const taken = await (asked.wait === 'nowait' ? takeNow(search) : takeInTurn(search))
@@ -62,14 +62,14 @@ async function grantOf<Tx>(search: Search<Tx>): Promise<Taken> {
 }
 
 /** What those of this process stand in who want a permit of this semaphore. */
-function laneOf<Tx>({ shop, names }: Search<Tx>): string {
+function laneOf({ shop, names }: Search): string {
   return `${shop.id} permits ${names.door}`
 }
 
 /** How often somebody who does not wait looks again, because others took what it saw free. */
 const maxLooks = 5
 
-async function takeNow<Tx>(search: Search<Tx>): Promise<Taken> {
+async function takeNow(search: Search): Promise<Taken> {
   const { shop, asked, deadline } = search
   const refused = refusedOf(asked)
   const refusal = (because: string, cause?: unknown): Error =>
@@ -92,7 +92,7 @@ async function takeNow<Tx>(search: Search<Tx>): Promise<Taken> {
 }
 
 /** Those of one process have their turn in the order of asking, and only the first of them asks the server. */
-async function takeInTurn<Tx>(search: Search<Tx>): Promise<Taken> {
+async function takeInTurn(search: Search): Promise<Taken> {
   const { shop, asked, deadline } = search
   const refused: Asked = refusedOf(asked)
   const lane = laneOf(search)
@@ -111,7 +111,7 @@ async function takeInTurn<Tx>(search: Search<Tx>): Promise<Taken> {
   }
 }
 
-function allTaken<Tx>({ permits }: Search<Tx>): string {
+function allTaken({ permits }: Search): string {
   const count = permits()
   return count === 1 ? 'the only permit is taken' : `all ${count} permits are taken`
 }

@@ -2,7 +2,7 @@ import { deadlineIn, pause, type Deadline } from '../../core/deadline.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { PermitNames } from '../../core/permit-name.ts'
 import type { Statement } from '../../core/statement.ts'
-import type { LeaseStatements } from '../../dialects/lease.ts'
+import type { LeaseCommands } from '../../dialects/lease.ts'
 import { createPatience, pauseMs, tryAcquire, type Grant, type Repeating } from '../lease/acquire.ts'
 import { callLease, isAnswered, patiently, type Answered, type Reply } from '../lease/call.ts'
 import type { Leases } from '../lease/lease.ts'
@@ -10,8 +10,8 @@ import { isGrant, unlessScarce, type LeaseAsked, type LeaseShop } from '../lease
 import { limitTo } from '../limit.ts'
 
 /** One who looks for a free permit. */
-export interface Search<Tx> extends Repeating<Tx> {
-  readonly shop: LeaseShop<Tx>
+export interface Search extends Repeating {
+  readonly shop: LeaseShop
   readonly asked: LeaseAsked
   readonly leases: Leases
   readonly names: PermitNames
@@ -47,7 +47,7 @@ const takeoverMs = 1000
 const asideMs = 10_000
 
 /** Looks at the door and at all slots, in one request. Bears with failures as a request for a lease does. */
-export async function look<Tx>(search: Search<Tx>): Promise<Seen> {
+export async function look(search: Search): Promise<Seen> {
   const { shop, asked, deadline, names } = search
   const slots = Array.from({ length: search.permits() }, (_, slot) => slot)
   const all = [names.door, ...slots.map(names.slot)]
@@ -62,8 +62,8 @@ export async function look<Tx>(search: Search<Tx>): Promise<Seen> {
   }
 }
 
-async function lookOnce<Tx>(
-  { shop, asked, deadline }: Search<Tx>,
+async function lookOnce(
+  { shop, asked, deadline }: Search,
   names: readonly string[],
   onSend: () => void,
 ): Promise<Reply> {
@@ -78,7 +78,7 @@ async function lookOnce<Tx>(
   return reply
 }
 
-function lookOf({ look: lookAt }: LeaseStatements, names: readonly string[]): Statement {
+function lookOf({ look: lookAt }: LeaseCommands, names: readonly string[]): Statement {
   if (lookAt !== undefined) return lookAt(names)
   throw new LockUsageError('dialect', 'does not say which leases are held, so there are no semaphores')
 }
@@ -100,8 +100,8 @@ function seenIn({ rows, dialect }: Answered, slots: readonly number[], names: Pe
 export type PutAside = Map<number, Deadline>
 
 /** Takes one of the slots that were seen to be free; undefined when others were faster. */
-export async function takeOne<Tx>(
-  search: Search<Tx>,
+export async function takeOne(
+  search: Search,
   { free, expired }: Seen,
   aside: PutAside = new Map(),
 ): Promise<Taken | undefined> {
@@ -118,7 +118,7 @@ export async function takeOne<Tx>(
 }
 
 /** A transaction may still be open under it: then nobody has it before that ends. */
-async function takeOver<Tx>(search: Search<Tx>, slot: number): Promise<Grant | undefined> {
+async function takeOver(search: Search, slot: number): Promise<Grant | undefined> {
   const soon = deadlineIn(Math.min(takeoverMs, search.deadline.remainingMs()))
   try {
     return await takeSlot(search, slot, { deadline: soon, repeatUntil: soon })
@@ -128,10 +128,10 @@ async function takeOver<Tx>(search: Search<Tx>, slot: number): Promise<Grant | u
   }
 }
 
-async function takeSlot<Tx>(
-  { shop, asked, names, mayRepeat }: Search<Tx>,
+async function takeSlot(
+  { shop, asked, names, mayRepeat }: Search,
   slot: number,
-  { deadline, repeatUntil }: Pick<Search<Tx>, 'deadline' | 'repeatUntil'>,
+  { deadline, repeatUntil }: Pick<Search, 'deadline' | 'repeatUntil'>,
 ): Promise<Grant | undefined> {
   const { port, table, bell } = shop
   const { ttlMs, signal } = asked
