@@ -39,6 +39,7 @@ export const alone: Readonly<Record<string, readonly string[]>> = {
     'bodies/pool-patience',
     'claims/listen',
     'claims/work',
+    'coordinators/redis',
     'deadlocks/autopsy',
     'events/',
     'nodes/nodes',

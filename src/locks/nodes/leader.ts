@@ -4,18 +4,17 @@ import { backoffMs } from '../../core/backoff.ts'
 import { pause } from '../../core/deadline.ts'
 import { LockUsageError, UnsupportedLockError } from '../../core/errors.ts'
 import type { LockKey } from '../../core/key.ts'
-import type { Acquire } from '../named/acquire.ts'
 import { warn } from '../handle.ts'
 import { textOfKey } from '../refused.ts'
 import type { Held } from '../session-lock/hold.ts'
 
 /** What a node does when it becomes the leader, and when it no longer is. */
-export interface LeaderOptions {
+export interface LeaderOptions<H = Held> {
   /**
    * Told that this node leads, until the lock's signal aborts. When it rejects, the node steps down with a warning and
    * stands again after a pause. When it resolves, the node goes on leading.
    */
-  readonly onElected: (held: Held) => unknown
+  readonly onElected: (held: H) => unknown
   /** Told that this node leads no longer: it was stopped, it has lost the lock, or `onElected` has rejected. What it throws is a warning. */
   readonly onLost?: (why: unknown) => unknown
   /** Ends the leadership, or the wait for it. */
@@ -24,8 +23,20 @@ export interface LeaderOptions {
   readonly ttlMs?: number
 }
 
+/** What a leader holds. */
+type Led = AsyncDisposable & Pick<Held, 'signal'>
+
+type TakeLead<H> = (
+  name: LockKey,
+  options: { readonly signal?: AbortSignal; readonly ttlMs?: number },
+) => Promise<H>
+
 /** Stands for election, leads, and stands again when the lead is lost. Resolves when the signal has aborted. */
-export async function runLeader(acquire: Acquire, name: LockKey, options: LeaderOptions): Promise<void> {
+export async function runLeader<H extends Led>(
+  acquire: TakeLead<H>,
+  name: LockKey,
+  options: LeaderOptions<H>,
+): Promise<void> {
   const { signal, ttlMs } = checkLeader(options)
   for (let failed = 0; signal?.aborted !== true;) {
     try {
@@ -44,7 +55,7 @@ export async function runLeader(acquire: Acquire, name: LockKey, options: Leader
 }
 
 /** Leads once. Says whether it ended as it should, and not because the leader's own work failed. */
-async function term(held: Held, options: LeaderOptions, name: string): Promise<boolean> {
+async function term<H extends Led>(held: H, options: LeaderOptions<H>, name: string): Promise<boolean> {
   try {
     const why = await lead(held, options, name)
     const isDue = isStopped(options.signal) || held.signal.aborted
@@ -59,7 +70,11 @@ async function term(held: Held, options: LeaderOptions, name: string): Promise<b
 }
 
 /** Resolves with the reason for which the lead has ended. */
-async function lead(held: Held, { onElected, signal }: LeaderOptions, name: string): Promise<unknown> {
+async function lead<H extends Led>(
+  held: H,
+  { onElected, signal }: LeaderOptions<H>,
+  name: string,
+): Promise<unknown> {
   const over = signal === undefined ? held.signal : AbortSignal.any([signal, held.signal])
   const ended = new Promise<void>((resolve) => {
     if (over.aborted) resolve()
@@ -82,7 +97,7 @@ function isStopped(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true
 }
 
-function checkLeader(options: LeaderOptions): LeaderOptions {
+function checkLeader<H>(options: LeaderOptions<H>): LeaderOptions<H> {
   onlyKnown(options, ['onElected', 'onLost', 'signal', 'ttlMs'])
   checkSignal(options.signal)
   if (typeof options.onElected !== 'function') throw new LockUsageError('onElected', 'must be a function')

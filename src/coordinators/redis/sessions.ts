@@ -1,0 +1,62 @@
+import { released } from '../../core/session.ts'
+import type { Row, Statement } from '../../core/statement.ts'
+import type { LeaseSession, LeaseSessions } from '../../locks/port.ts'
+import { send, type Call, type RedisClient } from './client.ts'
+import { explain, isUnknownScript } from './errors.ts'
+import type { RedisCommand } from './lease.ts'
+import { listenOn } from './listen.ts'
+import { scripts } from './scripts.ts'
+
+/** All share the client's one connection, which carries many commands at once and is the caller's to end. */
+export function sessions(client: RedisClient, prefix: string): LeaseSessions {
+  const warn = warnOnce()
+  const session: LeaseSession = {
+    run: async (statement) => {
+      const row = await run(client, statement, prefix)
+      if (row.policy === 'unknown') warn()
+      return [row]
+    },
+    release: () => released,
+    destroy: () => released,
+  }
+  return { adapter: 'redis', open: async () => session, listen: listenOn(client) }
+}
+
+async function run(client: RedisClient, statement: Statement, prefix: string): Promise<Row> {
+  const { script, keys, args, columns } = (statement as RedisCommand).command
+  const call: Omit<Call, 'by'> = { script: scripts[script], keys, args }
+  try {
+    return rowOf(columns, await sendKnown(client, call))
+  } catch (error) {
+    throw explain(error, prefix)
+  }
+}
+
+/** The text of a script travels once: afterwards the server knows it by its name, until it is restarted. */
+async function sendKnown(client: RedisClient, call: Omit<Call, 'by'>): Promise<unknown> {
+  try {
+    return await send(client, { ...call, by: 'sha' })
+  } catch (error) {
+    if (!isUnknownScript(error)) throw error
+    return send(client, { ...call, by: 'text' })
+  }
+}
+
+function rowOf(columns: readonly string[], reply: unknown): Row {
+  const parts: readonly unknown[] = Array.isArray(reply) ? reply : []
+  const named = columns.map((column, index) => [column, parts[index]] as const)
+  return Object.fromEntries(named.filter(([, part]) => part !== '' && part !== undefined))
+}
+
+function warnOnce(): () => void {
+  let isTold = false
+  return () => {
+    if (isTold) return
+    isTold = true
+    process.emitWarning(
+      'this Redis does not say whether it may evict keys (INFO is not allowed): if its maxmemory-policy is one of ' +
+        'allkeys, leases that are held can be forgotten',
+      'HoldfastWarning',
+    )
+  }
+}
