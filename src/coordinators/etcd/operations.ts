@@ -1,0 +1,77 @@
+import type { Row } from '../../core/statement.ts'
+import { EtcdError, grpc } from './errors.ts'
+import type { Gateway } from './gateway.ts'
+import type { Operation } from './lease.ts'
+import { change, grant, keepAlive, leaseIdOf, read, revoke, secondsLeft, wholeSeconds } from './requests.ts'
+
+type Does<Name extends Operation['operation']> = (
+  gateway: Gateway,
+  does: Extract<Operation, { readonly operation: Name }>,
+) => Promise<Row>
+
+const no: Row = { answer: 0 }
+const yes: Row = { answer: 1 }
+
+/** A lease that is seen to be held costs no more than the look. */
+const acquire: Does<'acquire'> = async (gateway, { key, claim: { owner, ttlMs } }) => {
+  const { key: seen } = await read(gateway, key)
+  if (seen !== undefined && seen.owner !== owner) return no
+  const seconds = wholeSeconds(ttlMs)
+  const leaseId = leaseIdOf(owner, seconds)
+  await grant(gateway, leaseId, seconds)
+  const taken = await change(gateway, key, { condition: { owner: undefined }, to: { owner, leaseId } })
+  if (taken.isDone) return { answer: 1, fence: taken.revision }
+  // taken by a request of this very claim, whose answer was lost
+  if (taken.key?.owner === owner) return { answer: 1, fence: taken.key.fence }
+  revoke(gateway, leaseId)
+  return no
+}
+
+/**
+ * A member that still takes itself for the leader may keep a lease alive that another leader has ended. So the key is
+ * read afterwards, for which most members are asked, and both have to be of one term.
+ */
+const renew: Does<'renew'> = async (gateway, { key, held: { owner, fence }, ttlMs }) => {
+  const seconds = wholeSeconds(ttlMs)
+  const leaseId = leaseIdOf(owner, seconds)
+  const kept = await keepAlive(gateway, leaseId)
+  const { key: seen, term } = await read(gateway, key)
+  if (seen?.owner !== owner || seen.fence !== fence) return no
+  if (kept !== undefined && seen.leaseId === leaseId) {
+    if (kept === term) return yes
+    throw new EtcdError(grpc.aborted, 'the leader of the etcd cluster has changed under a renewal')
+  }
+  // the lease has another time than before
+  await grant(gateway, leaseId, seconds)
+  const moved = await change(gateway, key, { condition: { owner, fence }, to: { owner, leaseId } })
+  revoke(gateway, moved.isDone ? seen.leaseId : leaseId)
+  return moved.isDone ? yes : no
+}
+
+/** The key goes, or stays without an owner for as long as nobody else is to have it. */
+const release: Does<'release'> = async (gateway, { key, holder: { owner, fence }, holdMs }) => {
+  const condition = { owner, fence }
+  const seconds = wholeSeconds(holdMs)
+  const holding = leaseIdOf(`${owner} holds`, seconds)
+  if (holdMs > 0) await grant(gateway, holding, seconds)
+  const to = holdMs > 0 ? { owner: '', leaseId: holding } : 'delete'
+  const freed = await change(gateway, key, { condition, to })
+  if (freed.isDone && freed.key !== undefined) revoke(gateway, freed.key.leaseId)
+  if (!freed.isDone && holdMs > 0) revoke(gateway, holding)
+  return freed.isDone ? yes : no
+}
+
+const look: Does<'look'> = async (gateway, { key }) => {
+  const { key: seen } = await read(gateway, key)
+  if (seen === undefined) return no
+  const remaining = (await secondsLeft(gateway, seen.leaseId)) * 1000
+  return { answer: 1, owner: seen.owner, fence: seen.fence, remaining_ms: remaining }
+}
+
+const all = { acquire, renew, release, look }
+
+/** The compiler cannot follow that a name and its operation belong together. */
+export function perform(gateway: Gateway, does: Operation): Promise<Row> {
+  const operation = all[does.operation] as (gateway: Gateway, does: Operation) => Promise<Row>
+  return operation(gateway, does)
+}
