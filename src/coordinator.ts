@@ -56,7 +56,7 @@ export interface Coordinator {
 /** Where a server that keeps leases and nothing else, its client and the algorithm of leases meet. */
 export function meetCoordinator(dialect: CoordinatorDialect, sessions: LeaseSessions): Coordinator {
   const server = Object.assign(() => ({ dialect }), { dialect: () => dialect.name, candidates: [dialect] })
-  const port: LeasePort = { sessions, server }
+  const port: LeasePort = { sessions, server, keeper: dialect.name }
   const leases = createLeases(port)
   const lease: Coordinator['lease'] = async (key, options = {}) =>
     leases.take({ key, name: chosenLeaseName(key), options })

@@ -73,6 +73,18 @@ export function guardRow(name: string, now: string): SqlStatement {
   }
 }
 
+/** Keeps the highest fence of a lease that is kept elsewhere. */
+export function admitFence(name: string, fence: number): SqlStatement {
+  return {
+    sql:
+      'INSERT INTO _leases (name, fence, expires_at) VALUES (?, CAST(? AS BIGINT), 0) ' +
+      'ON CONFLICT (name) DO UPDATE SET fence = excluded.fence, guard = _leases.guard + 1 ' +
+      'WHERE _leases.fence <= excluded.fence RETURNING 1 AS answer',
+    params: [name, fence],
+    answers: leaseAnswers.held,
+  }
+}
+
 export function heldBy({ name, owner, fence }: LeaseHolder): {
   readonly condition: string
   readonly params: readonly Value[]

@@ -88,6 +88,12 @@ export interface LeaseStatements {
    * another's, was released or was taken over. Nobody takes the lease over before that transaction has ended.
    */
   readonly guard: (held: LeaseHeld) => Statement
+  /**
+   * The first statements of a transaction under a lease that is kept elsewhere: `granted`, or `not-held` when a higher fence
+   * was seen under this name. The highest one is kept in `_leases`, as a row that nobody owns. Of two such transactions one
+   * waits for the end of the other, or fails with a conflict. Absent where a dialect has no way to do so.
+   */
+  readonly admit?: (name: string, fence: number) => readonly Statement[]
   /** What `Sessions.listen` is given to hear of released leases, where the engine can tell. */
   readonly topic?: string
   /** Tells those who listen to the topic; absent where its messages are none of ours. */
@@ -95,7 +101,7 @@ export interface LeaseStatements {
 }
 
 /** All but what belongs to a transaction: what keeps leases and nothing else has none. */
-export type LeaseCommands = Omit<LeaseStatements, 'guard'>
+export type LeaseCommands = Omit<LeaseStatements, 'guard' | 'admit'>
 
 /** As much of a dialect as leases need: what keeps leases and nothing else has no more. */
 export interface LeaseKeeper {

@@ -32,6 +32,8 @@ export interface Server {
 
 /** As much of a port as leases need: a database, or what keeps leases and nothing else. */
 export interface LeasePort {
+  /** What keeps the leases, where that is no database: transactions elsewhere then compare their fences. */
+  readonly keeper?: string
   readonly sessions: LeaseSessions
   readonly server: AskLeaseServer
 }

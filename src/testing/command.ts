@@ -75,6 +75,7 @@ export type Command =
   | { readonly do: 'end-lease'; readonly held: LeaseHolder; readonly holdMs: number; readonly news: string }
   | { readonly do: 'look'; readonly names: readonly string[] }
   | { readonly do: 'guard'; readonly held: LeaseHeld }
+  | { readonly do: 'admit'; readonly name: string; readonly fence: number }
   | { readonly do: 'tell'; readonly topic: string; readonly text: string }
   | { readonly do: 'nothing' }
 

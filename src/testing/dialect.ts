@@ -44,6 +44,7 @@ const lease: LeaseStatements = {
   ],
   look: (names) => command({ do: 'look', names }),
   guard: (held) => command({ do: 'guard', held }, leaseAnswers.held),
+  admit: (name, fence) => [command({ do: 'admit', name, fence }, leaseAnswers.held)],
   topic: leaseTopic,
   tell: (text) => command({ do: 'tell', topic: leaseTopic, text }),
 }

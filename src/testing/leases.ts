@@ -15,6 +15,8 @@ interface Lease {
 export class Leases {
   readonly #leases = new Map<string, Lease>()
   readonly #topics: Topics
+  /** The highest fences of leases that are kept elsewhere. */
+  readonly #admitted = new Map<string, number>()
 
   constructor(topics: Topics) {
     this.#topics = topics
@@ -62,6 +64,13 @@ export class Leases {
       const leftMs = expiresAt - wallMs()
       return owner !== undefined || leftMs > 0 ? [{ name, left_ms: leftMs }] : []
     })
+  }
+
+  /** Also of a transaction that is rolled back: whoever has the higher fence holds the lease all the same. */
+  admit(name: string, fence: number): readonly Row[] {
+    const highest = Math.max(fence, this.#admitted.get(name) ?? 0)
+    this.#admitted.set(name, highest)
+    return highest === fence ? [{ answer: 1 }] : []
   }
 
   check(held: LeaseHeld): readonly Row[] {

@@ -50,6 +50,9 @@ export async function carryOut(place: Place, asked: Command): Promise<readonly R
     case 'guard':
       await hold(place, `lease ${asked.held.name}`, { mode: 'shared' })
       return memory.leases.check(asked.held)
+    case 'admit':
+      await hold(place, `fence ${asked.name}`, { mode: 'exclusive' })
+      return memory.leases.admit(asked.name, asked.fence)
     case 'tell':
       memory.topics.tell(asked.topic, asked.text)
       return []

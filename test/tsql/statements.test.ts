@@ -15,6 +15,7 @@ const lists: Readonly<Record<string, readonly Statement[]>> = {
   'a renewal': lease.renew(held, 5),
   'a release': lease.release(held, 5),
   'a guard': [lease.guard(held)],
+  'a fence from elsewhere': lease.admit?.('hr:x', 7) ?? [],
   'the table of marks': once.schema,
   'a mark': [once.mark('hf:x')],
   'a read': [optimistic.read(row)],

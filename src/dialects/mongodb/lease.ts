@@ -119,6 +119,29 @@ function guard(holder: LeaseHeld): DocumentCommand {
   }
 }
 
+/**
+ * Keeps the highest fence of a lease that is kept elsewhere, in a document without an end, which is not cleaned away.
+ *
+ * It is changed in any case: two transactions that left it as it is would not meet.
+ */
+function admit(name: string, fence: number): DocumentCommand {
+  const set = {
+    fence: { $max: [{ $ifNull: ['$fence', 0] }, fence] },
+    guard: { $add: [{ $ifNull: ['$guard', 0] }, 1] },
+  }
+  return {
+    command: {
+      findAndModify: collection,
+      query: { _id: name },
+      update: [{ $set: set }],
+      upsert: true,
+      new: true,
+      fields: { answer: { $eq: ['$fence', fence] } },
+    },
+    answers: { column: 'answer', meaning: { true: 'granted', false: 'not-held' } },
+  }
+}
+
 function heldBy({ name, owner, fence }: LeaseHolder): Record<string, unknown> {
   return { _id: name, owner: { $eq: owner }, ...(fence !== undefined && { fence }) }
 }
@@ -131,5 +154,6 @@ export const lease: LeaseStatements = {
   release: (holder, holdMs) => [releaseLease(holder, holdMs)],
   look,
   guard,
+  admit: (name, fence) => [admit(name, fence)],
   topic: collection,
 }

@@ -74,6 +74,19 @@ function guard({ name, owner, fence }: LeaseHeld): SqlStatement {
   }
 }
 
+function admit(name: string, fence: number): SqlStatement {
+  return {
+    sql:
+      'MERGE INTO _leases WITH (HOLDLOCK) AS held USING (SELECT @p1 AS name, CAST(@p2 AS bigint) AS fence) ' +
+      'AS seen ON held.name = seen.name ' +
+      'WHEN MATCHED AND held.fence <= seen.fence THEN UPDATE SET fence = seen.fence ' +
+      'WHEN NOT MATCHED THEN INSERT (name, fence, expires_at) VALUES (seen.name, seen.fence, 0) ' +
+      'OUTPUT 1 AS answer;',
+    params: [name, fence],
+    answers: leaseAnswers.held,
+  }
+}
+
 export const lease: LeaseStatements = {
   schema: [table],
   acquire: (claim) => [acquire(claim)],
@@ -81,4 +94,5 @@ export const lease: LeaseStatements = {
   release: (held, holdMs) => [release(held, holdMs)],
   look: (names) => lookAtLeases(names, nowMs, syntax.parameter),
   guard,
+  admit: (name, fence) => [admit(name, fence)],
 }

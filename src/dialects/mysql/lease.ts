@@ -84,6 +84,23 @@ function guard({ name, owner, fence }: LeaseHeld): SqlStatement {
   }
 }
 
+/** The look locks: a plain one may see the row as it was when the transaction began. */
+function admit(name: string, fence: number): readonly SqlStatement[] {
+  const raise = sql(
+    'INSERT INTO _leases (name, fence, expires_at) VALUES (?, ?, 0) ' +
+      'ON DUPLICATE KEY UPDATE fence = GREATEST(fence, ?)',
+    name,
+    fence,
+    fence,
+  )
+  const look = {
+    sql: 'SELECT fence FROM _leases WHERE name = ? AND fence = ? FOR UPDATE',
+    params: [name, fence],
+    answers: { column: 'fence', meaning: { ...granted, none: 'not-held' } },
+  } as const
+  return [raise, look]
+}
+
 /** MariaDB's too. */
 export const lease: LeaseStatements = {
   schema: [table],
@@ -92,4 +109,5 @@ export const lease: LeaseStatements = {
   release,
   look: (names) => lookAtLeases(names, nowMs),
   guard,
+  admit,
 }

@@ -101,6 +101,16 @@ function guard({ name, owner, fence }: LeaseHeld): SqlStatement {
   }
 }
 
+function admit(name: string, fence: number): SqlStatement {
+  return {
+    sql:
+      'INSERT INTO _leases (name, fence, expires_at) VALUES ($1, $2::bigint, 0) ON CONFLICT (name) ' +
+      'DO UPDATE SET fence = excluded.fence WHERE _leases.fence <= excluded.fence RETURNING 1 AS answer',
+    params: [name, fence],
+    answers: leaseAnswers.held,
+  }
+}
+
 export const lease: LeaseStatements = {
   schema: [table],
   acquire: (claim) => [acquire(claim)],
@@ -109,6 +119,7 @@ export const lease: LeaseStatements = {
   release: (held, holdMs, news = held.name) => [release(held, holdMs, news)],
   look: (names) => lookAtLeases(names, nowMs, syntax.parameter),
   guard,
+  admit: (name, fence) => [admit(name, fence)],
   topic,
   tell: (news) => sql(`SELECT pg_notify('${topic}', $1)`, news),
 }

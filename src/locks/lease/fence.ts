@@ -1,12 +1,16 @@
 import { LockLostError, LockUsageError } from '../../core/errors.ts'
-import { readAnswer } from '../../core/statement.ts'
+import { readAnswer, type Answer, type Statement } from '../../core/statement.ts'
+import type { Dialect } from '../../dialects/dialect.ts'
 import { readFailure } from '../failure.ts'
-import { heldBy, type Lease } from './lease.ts'
+import { heldBy, type Lease, type LeaseKept } from './lease.ts'
 import type { OpenTransaction } from '../port.ts'
 import { partOf } from '../transaction/part.ts'
 
 /**
  * Lets the transaction be committed only by the holder of the lease: nobody takes it over until the transaction ends.
+ *
+ * Of a lease that is kept elsewhere the database has only the highest fence that it has seen: it refuses a lower one, and
+ * cannot keep others from taking the lease.
  *
  * It is to be the transaction's first statement, so that everything is read as of when the lease was held. Rejects with
  * {@link LockLostError} when the lease is another's by now. The lease cannot be renewed meanwhile on most engines, so
@@ -23,11 +27,26 @@ async function assertNow(open: OpenTransaction<unknown>, lease: Lease): Promise<
     throw new LockUsageError('access', 'a read-only transaction cannot be fenced')
   lease.throwIfLost()
   const { session, dialect } = open
-  const statement = dialect.lease.guard(held)
-  const rows = await session.run(statement).catch((error: unknown) => {
-    throw readFailure(error, dialect).error
-  })
-  const answer = statement.answers && readAnswer(statement.answers, rows)
+  let answer: Answer | undefined
+  for (const statement of fencingOf(dialect, held)) {
+    const rows = await session.run(statement).catch((error: unknown) => {
+      throw readFailure(error, dialect).error
+    })
+    answer = statement.answers && readAnswer(statement.answers, rows)
+  }
   if (answer !== 'granted')
     throw new LockLostError(`the lease ${held.name} is no longer ours: nothing was written under it`)
+}
+
+/** A lease that is kept elsewhere cannot be looked at here, but a fence that is higher can have been seen. */
+function fencingOf({ name, lease }: Dialect, held: LeaseKept): readonly Statement[] {
+  const { keeper, fence } = held
+  if (keeper === undefined) return [lease.guard(held)]
+  if (lease.admit !== undefined) return lease.admit(admittedName(held.name, keeper), fence)
+  throw new LockUsageError('lease', `is kept by ${keeper}, and ${name} has no way to compare its fence`)
+}
+
+/** As long as the name of the lease, and that of no lease: fences of two keepers cannot be compared. */
+function admittedName(name: string, keeper: string): string {
+  return name.replace(/^hl:/, `h${keeper.charAt(0)}:`)
 }

@@ -69,6 +69,11 @@ export interface Leases {
    * when that aborts.
    */
   readonly take: (request: LeaseRequest, waitFor?: WaitForGrant) => Promise<Lease>
+  /**
+   * Makes the table that the fence of a lease from elsewhere is kept in, if it can be made: who finds it missing inside of a
+   * transaction finds it too late. Undefined where there is nothing to do: a lease from here has made it.
+   */
+  readonly prepareFor: (lease: Lease) => Promise<void> | undefined
 }
 
 /** How a lease is waited for. */
@@ -88,6 +93,7 @@ export function createLeases(port: LeasePort): Leases {
     id: `lease ${created}`,
   }
   return {
+    prepareFor: (lease) => (heldBy(lease)?.keeper === undefined ? undefined : shop.table.prepare()),
     take: async ({ key, name, noun = 'lease', onOver, options = {} }, waitFor = waitForLease) => {
       const checked = checkLeaseOptions(options)
       const asked = { key, noun, name, ...checked }
@@ -98,7 +104,8 @@ export function createLeases(port: LeasePort): Leases {
       })
       story?.granted({ ...placeOf(port), fence: grant.held.fence })
       const told = story === undefined ? onOver : (isLost: boolean) => story.ended(isLost)
-      return faceOf(key, hold(shop, { grant, onOver: told, label: labelOf(noun, key), ...checked }))
+      const holding = hold(shop, { grant, onOver: told, label: labelOf(noun, key), ...checked })
+      return faceOf(key, holding, port.keeper)
     },
   }
 }
@@ -119,10 +126,15 @@ function teller(port: LeasePort): (news: string) => void {
 
 const tellingMs = 1000
 
-const heldLeases = new WeakMap<object, LeaseHeld>()
+/** A lease that was granted, and what keeps it where that is no database. */
+export interface LeaseKept extends LeaseHeld {
+  readonly keeper: string | undefined
+}
+
+const heldLeases = new WeakMap<object, LeaseKept>()
 
 /** What the server knows of a lease; undefined for what is none of ours. */
-export function heldBy(lease: Lease): LeaseHeld | undefined {
+export function heldBy(lease: Lease): LeaseKept | undefined {
   return heldLeases.get(lease)
 }
 
@@ -183,13 +195,17 @@ class LeaseFace implements Omit<Lease, 'release' | typeof Symbol.asyncDispose> {
   }
 }
 
-function faceOf(key: LockKey, { held, label, validity, renewal, release }: Holding): Lease {
+function faceOf(
+  key: LockKey,
+  { held, label, validity, renewal, release }: Holding,
+  keeper: string | undefined,
+): Lease {
   const abandoned = new Cutoff()
   const lease = createHandle(new LeaseFace(key, held, { validity, renewal }), {
     name: `the ${label}`,
     release: () => release(abandoned),
     abandon: (why) => abandoned.abort(why),
   })
-  heldLeases.set(lease, held)
+  heldLeases.set(lease, { ...held, keeper })
   return lease
 }

@@ -14,6 +14,8 @@ export interface LeaseTable {
   readonly isMade: () => boolean
   /** Makes it, once for all who ask. Rejects where it cannot be made; the next call tries again. */
   readonly make: (missing: Missing) => Promise<void>
+  /** Makes it if it can be made, once. */
+  readonly prepare: () => Promise<void>
   /** Adds what is missing to a table that the engine makes by itself, once and behind the caller's back. */
   readonly noteUse: (dialect: LeaseKeeper) => void
 }
@@ -31,6 +33,7 @@ export function createLeaseTable(port: LeasePort): LeaseTable {
   let making: Promise<void> | undefined
   let isMade = false
   let isUsed = false
+  let prepared: Promise<void> | undefined
   return {
     noteUse: ({ lease }) => {
       if (isUsed || lease.isMadeByUse !== true) return
@@ -39,6 +42,11 @@ export function createLeaseTable(port: LeasePort): LeaseTable {
       makeTrying(port).catch(() => {})
     },
     isMade: () => isMade,
+    prepare: () => {
+      // without the right to make it, it may be there all the same
+      prepared ??= makeTrying(port).catch(() => void (prepared = undefined))
+      return prepared
+    },
     make: async (missing) => {
       making ??= makeTrying(port)
       try {

@@ -8,7 +8,7 @@ import { createDefaultIsolation } from './default-isolation.ts'
 import { knownKeys } from './known-keys.ts'
 import { assertFence } from '../lease/fence.ts'
 import type { LeaseOptions } from '../lease/options.ts'
-import { createLeases, type Lease } from '../lease/lease.ts'
+import { createLeases, type Lease, type Leases } from '../lease/lease.ts'
 import { runLeader, type LeaderOptions } from '../nodes/leader.ts'
 import { runMigration, type MigrationOptions } from '../nodes/migration-lock.ts'
 import type { NamedLocking } from './opening.ts'
@@ -57,6 +57,9 @@ export interface NamedLocks<Tx> extends AdvisoryLocks<Tx> {
   readonly semaphore: (key: LockKey, options: SemaphoreOptions) => Semaphore
   /**
    * Runs `work` in a transaction that is committed only when the lease is still its holder's: the database sees to it.
+   *
+   * A lease of `holdfast/redis` or `holdfast/etcd` will do as well: the database then keeps the highest fence that it has
+   * seen, and refuses a lower one.
    *
    * Rejects with {@link LockLostError} when it is not.
    */
@@ -131,14 +134,26 @@ export function createNamedLocks<Tx>(
     acquire,
     lease,
     semaphore: createSemaphores(leases),
-    fenced: async (held, work, options) => {
-      checkWork(work)
-      const guarded = (tx: Tx): ReturnType<typeof work> => fence(tx, held).then(() => work(tx))
-      return runTransaction(transactions, guarded, options)
-    },
+    fenced: createFenced(transactions, leases, fence),
     assertFence: async (tx, held) => fence(tx, held),
     singleton: (name, work, options) => runSingleton(lease, { name, work }, options),
     leader: (name, options) => runLeader(acquire, name, options),
     migrationLock: (work, options) => runMigration(acquire, work, options),
+  }
+}
+
+function createFenced<Tx>(
+  transactions: Transactions<Tx>,
+  leases: Leases,
+  fence: NamedLocks<Tx>['assertFence'],
+): NamedLocks<Tx>['fenced'] {
+  return async (held, work, options) => {
+    checkWork(work)
+    if (transactions.scope.current() === undefined) await leases.prepareFor(held)
+    const guarded = async (tx: Tx): ReturnType<typeof work> => {
+      await fence(tx, held)
+      return work(tx)
+    }
+    return runTransaction(transactions, guarded, options)
   }
 }

@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { LockLostError } from '../../src/core/errors.ts'
+import { chosenLeaseName } from '../../src/core/lease-name.ts'
+import type { Statement } from '../../src/core/statement.ts'
+import { createLeases } from '../../src/entries/redis.ts'
+import { createTestLocks } from '../../src/entries/testing.ts'
+import type { Lease } from '../../src/locks/lease/lease.ts'
+import { useExtraServer } from '../engines/extra-server.ts'
+import { startRedis } from '../engines/redis-server.ts'
+import { caught, gate } from '../entries/stage.ts'
+import { describeLeases } from '../leases/lease-stage.ts'
+import { nodeRedis, type OpenedRedis } from './redis-clients.ts'
+
+const server = useExtraServer(() => startRedis())
+
+describeLeases((stage) => {
+  const isDocuments = stage.name === 'mongodb'
+  let redis: OpenedRedis | undefined
+
+  beforeAll(async () => {
+    const session = await stage.engine.open()
+    const make = isDocuments
+      ? { command: { create: 'journal' } }
+      : sql('CREATE TABLE journal (who VARCHAR(64))')
+    await session.run(make)
+    await session.close()
+  })
+  afterAll(() => redis?.close())
+
+  const note = (who: string): Statement =>
+    isDocuments
+      ? { command: { insert: 'journal', documents: [{ who }] } }
+      : sql(`INSERT INTO journal (who) VALUES ('${who}')`)
+
+  const journal = async (who: string): Promise<number> => {
+    const session = await stage.engine.open()
+    const rows = await session.run(
+      isDocuments
+        ? { command: { find: 'journal', filter: { who } } }
+        : sql(`SELECT who FROM journal WHERE who = '${who}'`),
+    )
+    await session.close()
+    return rows.length
+  }
+
+  /** Two holders of one lease of Redis, of whom the first does not know that it has lost it. */
+  const two = async (skip: (reason: string) => never): Promise<{ stale: Lease; held: Lease }> => {
+    redis ??= await nodeRedis.open(server(skip).server.url)
+    const [leases, key] = [createLeases(redis.client), randomUUID()]
+    const stale = await leases.lease(key, { renew: false })
+    await redis.send('DEL', `holdfast:lease:${chosenLeaseName(key)}`)
+    return { stale, held: await leases.lease(key, { renew: false }) }
+  }
+
+  /** Writes under a lease, in a transaction. */
+  const write = async (lease: Lease, during: () => Promise<void> = async () => {}): Promise<void> => {
+    const { shared, find } = stage.meeting()
+    await shared.fenced(lease, async (tx) => {
+      await find(tx).session.run(note(lease.owner))
+      await during()
+    })
+  }
+
+  test('a holder writes again and again, until a higher fence was seen', async ({ skip }) => {
+    const { stale, held } = await two(skip)
+    await write(stale) // nobody has been here with the higher one
+    await write(stale)
+    expect(await journal(stale.owner)).toBe(2)
+    await write(held)
+    expect(await caught(write(stale))).toBeInstanceOf(LockLostError)
+    expect(await journal(stale.owner)).toBe(2)
+    await write(held)
+    expect(await journal(held.owner)).toBe(2)
+  })
+
+  test('what was rolled back has not been seen', async ({ skip }) => {
+    const { stale, held } = await two(skip)
+    const broken = new Error('the work has failed')
+    expect(await caught(write(held, () => Promise.reject(broken)))).toBe(broken)
+    await write(stale)
+    expect(await journal(stale.owner)).toBe(1)
+  })
+
+  test('two who write at once come one after the other, and never the stale one behind', async ({ skip }) => {
+    const { stale, held } = await two(skip)
+    await write(stale) // the row is there
+    const [entered, leave] = [gate(), gate()]
+    const first = write(held, async () => {
+      entered.open()
+      await leave.opened
+    })
+    await entered.opened
+    const second = caught(write(stale))
+    leave.open()
+    await first
+    expect(await second).toBeInstanceOf(LockLostError)
+    expect(await journal(stale.owner)).toBe(1)
+  })
+
+  test('the fences of two leases are not compared', async ({ skip }) => {
+    const [one, other] = [await two(skip), await two(skip)]
+    await write(other.held)
+    await write(one.stale)
+    expect(await journal(one.stale.owner)).toBe(1)
+  })
+})
+
+test('locks in memory compare the fence too', async ({ skip }) => {
+  const { client, send, close } = await nodeRedis.open(server(skip).server.url)
+  const [leases, key, locks] = [createLeases(client), randomUUID(), createTestLocks()]
+  const stale = await leases.lease(key, { renew: false })
+  await send('DEL', `holdfast:lease:${chosenLeaseName(key)}`)
+  const held = await leases.lease(key, { renew: false })
+  expect(await locks.fenced(stale, async () => 'stored')).toBe('stored')
+  expect(await locks.fenced(held, async () => 'stored')).toBe('stored')
+  expect(await caught(locks.fenced(stale, async () => 'stored'))).toBeInstanceOf(LockLostError)
+  await held.release()
+  await close()
+})
+
+function sql(text: string): Statement {
+  return { sql: text, params: [] }
+}
