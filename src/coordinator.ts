@@ -75,7 +75,7 @@ export function meetCoordinator(dialect: CoordinatorDialect, sessions: LeaseSess
     leader: (name, options) => runLeader(lease, name, options),
     inspect: async (options) => {
       const { keys, signal } = checkInspect(options)
-      const seen = keys.map((key) => look(port, dialect.lease.look, { name: chosenLeaseName(key), signal }))
+      const seen = keys.map((key) => look(port, dialect.lease.holder, { name: chosenLeaseName(key), signal }))
       return (await Promise.all(seen)).flat()
     },
   }
@@ -99,7 +99,7 @@ interface Looked {
 
 async function look(
   port: LeasePort,
-  statement: CoordinatorDialect['lease']['look'],
+  statement: CoordinatorDialect['lease']['holder'],
   { name, signal }: Looked,
 ): Promise<readonly LeaseSeen[]> {
   const limit = limitTo({ ms: patienceMs, signal })

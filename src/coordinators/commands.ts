@@ -4,7 +4,7 @@ import type { LeaseCommands, LeaseKeeper } from '../dialects/lease.ts'
 /** The commands of leases on a server that keeps nothing else for us. */
 export interface CoordinatorCommands extends LeaseCommands {
   /** Gives a row with `owner`, `fence` and `remaining_ms`; `not-held`, without those, where there is no such lease. */
-  readonly look: (name: string) => Statement
+  readonly holder: (name: string) => Statement
 }
 
 /** A server that keeps leases: what it is called, what its errors mean, and how it is asked. */

@@ -69,7 +69,7 @@ const defects: readonly { does: string; breaks: readonly string[]; commands: () 
     breaks: ['L7'],
     commands: () => {
       const real = leaseCommands('holdfast:')
-      return { ...real, renew: ({ name }) => [real.look(name)] }
+      return { ...real, renew: ({ name }) => [real.holder(name)] }
     },
   },
   {

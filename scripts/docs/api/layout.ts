@@ -9,6 +9,7 @@ export const parts = {
   functions: 'docs/api/functions.md',
   errors: 'docs/api/errors.md',
   adapters: 'docs/api/adapters.md',
+  coordinators: 'docs/api/coordinators.md',
   race: 'docs/api/race.md',
   watch: 'docs/api/watch.md',
   testing: 'docs/api/testing.md',
@@ -71,6 +72,7 @@ async function makeLayout(): Promise<Layout> {
 }
 
 function ownPart(entry: string): Part {
+  if (/\/(?:redis|etcd)$/.test(entry)) return 'coordinators'
   const own = (['race', 'watch', 'testing', 'opentelemetry', 'conformance'] as const).find((part) =>
     entry.endsWith(`/${part}`),
   )

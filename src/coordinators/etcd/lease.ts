@@ -40,6 +40,6 @@ export function leaseCommands(prefix: string): CoordinatorCommands {
     release: (holder, holdMs) => [
       command({ operation: 'release', key: keyOf(holder.name), holder, holdMs }, released),
     ],
-    look: (name) => command({ operation: 'look', key: keyOf(name) }, held),
+    holder: (name) => command({ operation: 'look', key: keyOf(name) }, held),
   }
 }

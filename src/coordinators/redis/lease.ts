@@ -41,7 +41,7 @@ export function leaseCommands(prefix: string): CoordinatorCommands {
       const args = [owner, fence ?? '', holdMs, topic, news]
       return [{ command: on(name, { script: 'release', args }), answers: released }]
     },
-    look: (name) => {
+    holder: (name) => {
       const columns = ['answer', 'owner', 'fence', 'remaining_ms']
       return { command: on(name, { script: 'look', args: [], columns }), answers: held }
     },
