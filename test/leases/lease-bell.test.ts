@@ -63,6 +63,35 @@ test('all who wait share one listener, which ends soon after the last of them', 
   await until(() => open() === 0, 'the end of listening')
 })
 
+test('who watches many names is woken by the release of any of them, and by the end of listening', async () => {
+  const { listen, say, open } = ear()
+  const bell = bellOf(listen)
+  let woken = 0
+  const watch = bell.watch({ concerns: (name) => name.startsWith('slot'), wake: () => (woken += 1) })
+  expect(watch.isTold()).toBe(false)
+  expect(await watch.listen('topic', 1000)).toBe(true)
+  expect(watch.isTold()).toBe(true)
+  for (const text of ['slot 1', '! other slot 2']) say(text)
+  expect(woken).toBe(2)
+  bell.ring('slot 3') // released in this process
+  expect(woken).toBe(3)
+  for (const text of ['door', '? other 10 slot 1', '+ other slot 1', '- other slot 1']) say(text)
+  bell.ring('door')
+  expect(woken).toBe(3)
+  say('')
+  expect(woken).toBe(4)
+  expect(watch.isTold()).toBe(false)
+  expect(await watch.listen('topic', 1000)).toBe(true)
+  const other = bell.attend('door')
+  other.leave()
+  await until(() => !bell.farewell('door').startsWith('!'), 'the end of waiting for the door')
+  expect(open()).toBe(1)
+  watch.leave()
+  await until(() => open() === 0, 'the end of listening')
+  bell.ring('slot 1')
+  expect(woken).toBe(4)
+})
+
 test('a message wakes those who wait for that name, also when it comes before they sleep', async () => {
   const { listen, say } = ear()
   const bell = bellOf(listen)

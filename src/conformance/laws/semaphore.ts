@@ -116,9 +116,13 @@ async function behindTheFirst(stage: Stage): Promise<void> {
   await untilAtDoor(stage, waiting)
   await expectNoPermit(stage, { actor: 'c', permits: 2 })
   await expectNoPermit(stage, { actor: 'a', permits: 2 })
+  const later = takePermit(stage, { actor: 'c', permits: 2 })
+  later.catch(() => {}) // looked at below
+  await stage.untilWaiting('who comes later, to a free permit', later)
   await holder.release()
   const next = await waiting
   stage.expect(next.slot === holder.slot, `the first in the line has got the slot ${next.slot}`)
+  stage.expect((await later).slot === 1, 'who came later has got the slot of the first')
 }
 
 async function lost(stage: Stage): Promise<void> {
