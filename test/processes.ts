@@ -15,6 +15,7 @@ const long = new RegExp(
     'fuzz/fuzz',
     'newcomer',
     'race/seed',
+    'semaphores/processes',
     'versions/lowest',
   ].join('|')})$`,
 )
