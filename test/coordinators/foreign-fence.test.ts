@@ -5,7 +5,6 @@ import { LockLostError } from '../../src/core/errors.ts'
 import { chosenLeaseName } from '../../src/core/lease-name.ts'
 import type { Statement } from '../../src/core/statement.ts'
 import { createLeases } from '../../src/entries/redis.ts'
-import { createTestLocks } from '../../src/entries/testing.ts'
 import type { Lease } from '../../src/locks/lease/lease.ts'
 import { useExtraServer } from '../engines/extra-server.ts'
 import { startRedis } from '../engines/redis-server.ts'
@@ -105,19 +104,6 @@ describeLeases((stage) => {
     await write(one.stale)
     expect(await journal(one.stale.owner)).toBe(1)
   })
-})
-
-test('locks in memory compare the fence too', async ({ skip }) => {
-  const { client, send, close } = await nodeRedis.open(server(skip).server.url)
-  const [leases, key, locks] = [createLeases(client), randomUUID(), createTestLocks()]
-  const stale = await leases.lease(key, { renew: false })
-  await send('DEL', `holdfast:lease:${chosenLeaseName(key)}`)
-  const held = await leases.lease(key, { renew: false })
-  expect(await locks.fenced(stale, async () => 'stored')).toBe('stored')
-  expect(await locks.fenced(held, async () => 'stored')).toBe('stored')
-  expect(await caught(locks.fenced(stale, async () => 'stored'))).toBeInstanceOf(LockLostError)
-  await held.release()
-  await close()
 })
 
 function sql(text: string): Statement {

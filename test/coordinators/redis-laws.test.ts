@@ -72,14 +72,6 @@ const defects: readonly { does: string; breaks: readonly string[]; commands: () 
       return { ...real, renew: ({ name }) => [real.holder(name)] }
     },
   },
-  {
-    does: 'frees a lease before the time it is to be held',
-    breaks: ['L10'],
-    commands: () => {
-      const real = leaseCommands('holdfast:')
-      return { ...real, release: (holder, _, news) => real.release(holder, 0, news) }
-    },
-  },
 ]
 
 describe.concurrent.each(defects)('a client that $does', ({ breaks, commands }) => {

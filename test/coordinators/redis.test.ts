@@ -3,8 +3,12 @@ import { Cluster } from 'ioredis'
 import { createCluster } from 'redis'
 import { afterEach, describe, expect, test } from 'vitest'
 
+import { leaseCommands } from '../../src/coordinators/redis/lease.ts'
+import { sessions } from '../../src/coordinators/redis/sessions.ts'
 import { LockLostError, LockNotAvailableError, LockUsageError } from '../../src/core/errors.ts'
+import { chosenLeaseName } from '../../src/core/lease-name.ts'
 import { createLeases } from '../../src/entries/redis.ts'
+import { createTestLocks } from '../../src/entries/testing.ts'
 import type { StartedServer } from '../engines/engine.ts'
 import { useExtraServer } from '../engines/extra-server.ts'
 import { startRedis } from '../engines/redis-server.ts'
@@ -57,6 +61,17 @@ describe.each([ioredis, nodeRedis])('through $title', (way) => {
     expect(await callsOf('eval')).toBe(3)
   })
 
+  test("a lease that was released before its time is nobody's, and cannot be had", async ({ skip }) => {
+    const leases = createLeases((await open(way, shared(skip).server.url)).client)
+    const [key, free] = [randomUUID(), randomUUID()]
+    await (await leases.lease(free)).release()
+    await (await leases.lease(free, { wait: 'nowait' })).release()
+    const { fence, release } = await leases.lease(key, { holdAtLeastMs: 600_000 })
+    await release()
+    expect(await leases.inspect({ keys: [key, free] })).toMatchObject([{ owner: undefined, fence }])
+    expect(await caught(leases.lease(key, { wait: 'nowait' }))).toBeInstanceOf(LockNotAvailableError)
+  })
+
   test('a server that has forgotten its scripts is told them again', async ({ skip }) => {
     const { client, send } = await open(way, shared(skip).server.url)
     const leases = createLeases(client)
@@ -65,6 +80,17 @@ describe.each([ioredis, nodeRedis])('through $title', (way) => {
     await lease.extend()
     await send('SCRIPT', 'FLUSH')
     await lease.release()
+  })
+
+  test('a claim that a client has sent twice is granted once, with one fence', async ({ skip }) => {
+    const { client } = await open(way, shared(skip).server.url)
+    const session = await sessions(client, 'holdfast:').open()
+    const claim = { name: randomUUID(), owner: randomUUID(), ttlMs: 60_000 }
+    const [statement] = leaseCommands('holdfast:').acquire(claim)
+    const twice = [statement, statement].flatMap((one) => (one === undefined ? [] : [session.run(one)]))
+    const [[first] = [], [second] = []] = await Promise.all(twice)
+    expect(first).toMatchObject({ answer: '1' })
+    expect(second).toMatchObject({ answer: '1', fence: first?.fence })
   })
 
   test('a release is heard of by who waits, on a connection of its own that ends with the wait', async ({
@@ -289,6 +315,18 @@ test('a cluster without all of its slots says so', async ({ skip }) => {
   const leases = createLeases((await open(nodeRedis, server.url)).client)
   const error = await caught(leases.lease('k', { wait: 'nowait' }))
   expect(error).toMatchObject({ message: /its cluster is down.*\(CLUSTERDOWN\)/ })
+})
+
+test('locks in memory compare the fence of a lease from elsewhere, as a database does', async ({ skip }) => {
+  const { client, send } = await open(nodeRedis, shared(skip).server.url)
+  const [leases, key, locks] = [createLeases(client), randomUUID(), createTestLocks()]
+  const stale = await leases.lease(key, { renew: false })
+  await send('DEL', `holdfast:lease:${chosenLeaseName(key)}`)
+  const held = await leases.lease(key, { renew: false })
+  expect(await locks.fenced(stale, async () => 'stored')).toBe('stored')
+  expect(await locks.fenced(held, async () => 'stored')).toBe('stored')
+  expect(await caught(locks.fenced(stale, async () => 'stored'))).toBeInstanceOf(LockLostError)
+  await held.release()
 })
 
 describe('a holder in another process', () => {

@@ -32,6 +32,12 @@ describe('the check of imports', () => {
     ['src/adapters/pg.ts', `import type { Pool } from 'pg'`, 'src imports no package'],
     ['src/adapters/pg.ts', `export type Pool = import('pg').Pool`, 'src imports no package'],
     ['src/locks/rows.ts', `import { sessions } from '../adapters/pg.ts'`, 'algorithms know no adapter'],
+    ['src/locks/rows.ts', `import { sessions } from '../coordinators/a.ts'`, 'algorithms know no adapter'],
+    [
+      'src/coordinators/a.ts',
+      `import { meet } from '../locks.ts'`,
+      'coordinators import core, and only types from elsewhere',
+    ],
     ['src/locks.ts', `import { createLocks } from './entries/pg.ts'`, 'nobody imports an entry'],
     ['src/locks.ts', `import { openUrl } from './connect/open.ts'`, 'only commands, laws and entries'],
     ['src/connect/open.ts', `import { runCli } from '../cli/run.ts'`, 'knows no command'],

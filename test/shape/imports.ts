@@ -59,7 +59,10 @@ function problemOf({ from, to, isType }: Import): string | undefined {
   if (within(from, 'adapters') && !isType && !within(to, 'core', 'adapters')) {
     return 'adapters import core, and only types from elsewhere'
   }
-  if (within(from, 'locks') && within(to, 'adapters')) return 'algorithms know no adapter'
+  if (within(from, 'coordinators') && !isType && !within(to, 'core', 'coordinators')) {
+    return 'coordinators import core, and only types from elsewhere'
+  }
+  if (within(from, 'locks') && within(to, 'adapters', 'coordinators')) return 'algorithms know no adapter'
   if (within(to, 'entries') && !within(from, 'entries')) return 'nobody imports an entry'
   if (within(to, 'connect') && !within(from, 'connect', 'cli', 'conformance', 'entries')) {
     return 'only commands, laws and entries are given addresses'

@@ -50,7 +50,9 @@ async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Json> {
 }
 
 function resultIn({ result, error }: Json): Json {
-  if (result === undefined) throw new Error(`the watch was refused: ${JSON.stringify(error)}`)
+  const { canceled, cancel_reason: why = error } = (result ?? {}) as Json
+  if (result === undefined || canceled === true)
+    throw new Error(`the watch was ended: ${JSON.stringify(why)}`)
   return result as Json
 }
 

@@ -43,9 +43,13 @@ const renew: Does<'renew'> = async (gateway, { key, held: { owner, fence }, ttlM
   }
   // the lease has another time than before
   await grant(gateway, leaseId, seconds)
-  const moved = await change(gateway, key, { condition: { owner, fence }, to: { owner, leaseId } })
-  revoke(gateway, moved.isDone ? seen.leaseId : leaseId)
-  return moved.isDone ? yes : no
+  const condition = { owner, fence, revision: seen.revision }
+  const moved = await change(gateway, key, { condition, to: { owner, leaseId } })
+  // moved by a request of this very renewal, whose answer was lost
+  const isThere = moved.key?.owner === owner && moved.key.fence === fence && moved.key.leaseId === leaseId
+  const isMoved = moved.isDone || isThere
+  revoke(gateway, isMoved ? seen.leaseId : leaseId)
+  return isMoved ? yes : no
 }
 
 /** The key goes, or stays without an owner for as long as nobody else is to have it. */

@@ -12,6 +12,8 @@ export interface KeySeen {
   readonly fence: number
   /** The lease of etcd's own that ends it. */
   readonly leaseId: string
+  /** The revision at which it was last changed. */
+  readonly revision: number
 }
 
 /** What a member knew when it answered. */
@@ -75,6 +77,8 @@ export interface Condition {
   /** Undefined for a key that nobody has. */
   readonly owner: string | undefined
   readonly fence?: number | undefined
+  /** As it was last changed: a request that is late, and was made again meanwhile, then changes nothing. */
+  readonly revision?: number
 }
 
 export type Change =
@@ -114,17 +118,19 @@ export async function change(
   }
 }
 
-function comparisons(key: string, { owner, fence }: Condition): readonly Json[] {
+function comparisons(key: string, { owner, fence, revision }: Condition): readonly Json[] {
   if (owner === undefined) return [{ key, target: 'CREATE', result: 'EQUAL', create_revision: '0' }]
   const isOwners = { key, target: 'VALUE', result: 'EQUAL', value: bytes(owner) }
-  if (fence === undefined) return [isOwners]
-  return [isOwners, { key, target: 'CREATE', result: 'EQUAL', create_revision: String(fence) }]
+  const isOf = { key, target: 'CREATE', result: 'EQUAL', create_revision: String(fence) }
+  const isSince = { key, target: 'MOD', result: 'EQUAL', mod_revision: String(revision) }
+  return [isOwners, ...(fence === undefined ? [] : [isOf]), ...(revision === undefined ? [] : [isSince])]
 }
 
 function keyIn({ kvs }: Json): KeySeen | undefined {
   const [kv] = (kvs ?? []) as readonly {
     readonly value?: string
     readonly create_revision?: string
+    readonly mod_revision?: string
     readonly lease?: string
   }[]
   if (kv === undefined) return undefined
@@ -132,6 +138,7 @@ function keyIn({ kvs }: Json): KeySeen | undefined {
     owner: Buffer.from(kv.value ?? '', 'base64').toString(),
     fence: numberOf(kv.create_revision),
     leaseId: kv.lease ?? '0',
+    revision: numberOf(kv.mod_revision),
   }
 }
 

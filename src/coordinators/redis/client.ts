@@ -24,7 +24,9 @@ export interface NodeRedisClient {
 
 /** What `redis` is told beside a script. */
 export interface NodeRedisScriptOptions {
+  /** The keys that it reads and writes. */
   readonly keys: string[]
+  /** Its other values. */
   readonly arguments: string[]
 }
 

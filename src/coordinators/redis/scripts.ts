@@ -25,11 +25,14 @@ local lease = redis.call('HMGET', KEYS[1], 'owner', 'fence', 'expires')
  * Whether the server may throw the key away is looked at before the key is made, on the server that will have it. INFO
  * is allowed to a script, which CONFIG is not, and says the same.
  *
+ * A client that has lost its connection may send a command again: the same claim is granted once more, with its fence.
+ *
  * That news cannot be told is no reason to fail: the lease is taken by then.
  */
 const acquire = `
 local owner, ttl, topic, granted, busy = unpack(ARGV)
 local expires = tonumber(lease[3] or 0)
+if expires > now and lease[1] == owner then return {'1', lease[2], '', 'known'} end
 if expires > now then
   tell(topic, busy)
   return {'0', '', text(expires - now), ''}
