@@ -20,6 +20,7 @@ export {
   type PlanDraft,
   type QueryLock,
   type SettingChange,
+  type TablesAtOnce,
   type Waiting,
 } from './core/plan.ts'
 export type {

@@ -57,6 +57,13 @@ describeWays(
       expect(error).toMatchObject({ name: 'LockUsageError', field: 'tables' })
     })
 
+    test('a named lock and tables are held together, and both are free afterwards', async () => {
+      const { locks } = await way.open(1)
+      const work = async (tx: object): Promise<string> => (await locks.table(tx, 'aa')).granted
+      for (const key of ['together', 'together'])
+        expect(await locks.withLock(key, work, { tables: 'aa' })).toBe('exclusive')
+    })
+
     test('tells that each table is asked for, granted and given up', async () => {
       const { locks } = await way.open(1)
       const seen: (readonly [string, string | undefined, string, string | undefined])[] = []

@@ -30,7 +30,7 @@ interface Planned {
   readonly plan: Plan
 }
 
-export const theTable = 'the table'
+const theTable = 'the table'
 
 /** Plans the locks on tables that a transaction begins with. */
 export async function prepareTables(
