@@ -72,6 +72,7 @@ export interface SettingChange {
  * one would give up what the first has locked.
  */
 export interface TablesAtOnce {
+  /** What is sent first. */
   readonly before: readonly SqlStatement[]
   /** What stands before the tables. */
   readonly words: string
@@ -79,6 +80,7 @@ export interface TablesAtOnce {
   readonly tables: readonly string[]
   /** What stands behind them. */
   readonly end?: string
+  /** What is sent once they are locked. */
   readonly after: readonly SqlStatement[]
 }
 

@@ -83,10 +83,11 @@ export interface LeaseTerms {
 
 /** A request for a lock on a table. */
 export interface TableRequest extends AnyRequest {
+  /** The table. */
   readonly table: TableName
-  /** @default 'exclusive' */
+  /** `shared` keeps writers out and lets others share it. @default 'exclusive' */
   readonly mode?: LockMode
-  /** `skip` makes no sense for a table. @default 'block' */
+  /** What to do while others use the table: `skip` makes no sense for one. @default 'block' */
   readonly wait?: Exclude<Wait, 'skip'>
   /** Keep plain readers out too. @default false */
   readonly blockReaders?: boolean
