@@ -17,6 +17,11 @@ export interface DriverTraits {
   readonly body: BodyTraits
   /** Asks the database whether a transaction is open on the connection. */
   readonly isInTransaction: (send: (text: string) => Promise<readonly Row[]>) => Promise<boolean>
+  /** How a savepoint tells whether the transaction is still the same, where `begin` leaves autocommit off. */
+  readonly mark?: {
+    readonly set: string
+    readonly isThere: (send: (text: string) => Promise<readonly Row[]>) => Promise<boolean>
+  }
   /** Whether an error says that the connection had ended before a statement could be sent. Absent where none does. */
   readonly isUnsent?: (error: unknown) => boolean
   /** Refuses a connection that would not do what it is told. Called once for each. */

@@ -42,6 +42,8 @@ export class TransactionBody implements Witness {
   isInDoubt = false
   /** Several of the work's statements are under way at once: the last one need not be the one that fails. */
   isCrowded = false
+  /** A savepoint was set before a statement that may end the transaction: it tells whether that is still the same one. */
+  isMarked = false
   /** The text that the next failure comes of, where that is known. */
   failedText: string | undefined
   ear: StatementEar | undefined = undefined
@@ -59,6 +61,7 @@ export class TransactionBody implements Witness {
   #stored: Ended | undefined
   #failures: unknown[] | undefined
   #savepoints: Savepoints | undefined
+  #isFollowed = false
   readonly #traits: BodyTraits
 
   constructor(traits: BodyTraits) {
@@ -86,8 +89,11 @@ export class TransactionBody implements Witness {
     return this.#savepoints
   }
 
-  begin(): void {
+  /** `isFollowed`: the end of the transaction would be the beginning of another, so that one is open says nothing. */
+  begin(isFollowed = false): void {
     this.#stage = 'open'
+    this.#isFollowed = isFollowed
+    this.isMarked = false
     this.#savepoints = undefined
     this.#failures = undefined
     this.#sent = undefined
@@ -155,6 +161,12 @@ export class TransactionBody implements Witness {
     if (typeof fate === 'object') return wouldEnd(fate.ends)
     this.sends(sql, params)
     return undefined
+  }
+
+  /** Whether a savepoint has to be set before such a text of the work. */
+  needsMark(sql: string): boolean {
+    const canHide = this.#isFollowed && this.#stage !== 'none' && this.#end === undefined && !this.isMarked
+    return canHide && this.#traits.fateOf(sql) === 'unsure'
   }
 
   /** Told of a text that is about to be sent in the transaction. */
@@ -227,13 +239,14 @@ export class TransactionBody implements Witness {
 
   /** What the database said by itself, with its answer to a statement of the work that has succeeded. */
   answered(isThere: boolean): void {
-    if (!isThere || this.#isUnsure) this.told(isThere)
+    if (!isThere || (this.#isUnsure && !this.isMarked)) this.told(isThere)
   }
 
   /** What the database said when it was asked whether the transaction is there. */
   told(isThere: boolean): void {
     if (this.#stage === 'none') return // it has ended while the question was under way
     this.isInDoubt = false
+    this.isMarked = false
     if (!isThere) this.#hasGone()
     this.#failure = undefined
     this.#isUnsure = false

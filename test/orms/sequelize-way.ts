@@ -25,6 +25,11 @@ async function run(tx: object, statement: Statement): Promise<readonly Row[]> {
   let place = 0
   const text = sql.replaceAll('?', () => `$${(place += 1)}`)
   const values = params.length === 0 ? {} : { bind: [...params] }
-  const [rows] = await transaction.sequelize.query(text, { transaction, ...values })
+  // it gives nothing for a CALL without rows
+  const answer: readonly unknown[] | undefined = await transaction.sequelize.query(text, {
+    transaction,
+    ...values,
+  })
+  const rows = answer?.[0]
   return Array.isArray(rows) ? (rows as readonly Row[]) : []
 }

@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest'
 
-import { LockError, LockNotAvailableError, LockTimeoutError } from '../../src/core/errors.ts'
+import {
+  CommitOutcomeUnknownError,
+  LockError,
+  LockNotAvailableError,
+  LockTimeoutError,
+} from '../../src/core/errors.ts'
 import type { Client } from '../../src/conformance/subject.ts'
 import { until } from '../engines/use.ts'
 import { addTo, describeWays, rejection, sendByWork, wordsOf, type Way } from './ways.ts'
@@ -202,6 +207,47 @@ describeWays(
         expect(await rejection(working)).toBeInstanceOf(LockError)
         expect(await rowOf(way, 'aa')).toBe(0)
       }))
+
+    // with autocommit off the UPDATE begins another transaction, and the server says that one is open
+    test.each(['COMMIT', 'ROLLBACK'])(
+      'a procedure that does %s and goes on is not taken for one that kept the transaction',
+      async (ending) => {
+        const client = await way.open(1)
+        await way.command('DROP PROCEDURE IF EXISTS holdfast_end')
+        await way.command(`CREATE PROCEDURE holdfast_end() BEGIN ${ending}; UPDATE aa SET n = n + 10; END`)
+        const calling = (after: () => void): Promise<unknown> => {
+          const work = async (tx: object): Promise<void> => {
+            await addTo(client, tx, 'aa')
+            await sendByWork(client, tx, 'CALL holdfast_end()')
+            after()
+          }
+          return rejection(client.locks.transaction(work, { tables: 'aa', attempts: 1 }))
+        }
+        const failing = (): never => {
+          throw new Error('the work fails')
+        }
+        for (const after of [() => {}, failing])
+          expect(await calling(after)).toBeInstanceOf(CommitOutcomeUnknownError)
+        await mustBeClean(way, client, await settingsOf(client))
+      },
+    )
+
+    test('a procedure that keeps the transaction is part of it, and so is what came before', async () => {
+      const client = await way.open(1)
+      await way.command('UPDATE aa SET n = 0')
+      await way.command('DROP PROCEDURE IF EXISTS holdfast_add')
+      await way.command('CREATE PROCEDURE holdfast_add() UPDATE aa SET n = n + 10')
+      await client.locks.transaction(
+        async (tx) => {
+          await addTo(client, tx, 'aa')
+          await sendByWork(client, tx, 'CALL holdfast_add()')
+          await sendByWork(client, tx, 'CALL holdfast_add()')
+        },
+        { tables: 'aa', attempts: 1 },
+      )
+      expect(await rowOf(way, 'aa')).toBe(21)
+      await way.command('UPDATE aa SET n = 0')
+    })
   },
   ['mysql', 'mariadb'],
 )

@@ -32,12 +32,14 @@ export function watchConnection(connection: KyselyConnection, driver: DriverTrai
   const execute: Execute = async (query) => bound(query)
   const say = async (text: string): Promise<readonly Row[]> =>
     (await execute(rawQuery(text, []))).rows as readonly Row[]
-  const ask = async (): Promise<void> => body.told(await driver.isInTransaction(say))
+  const { ask, mark } = questions(body, driver, say)
   const running = new Flight()
-  const unwatch = [replace(connection, 'executeQuery', watchedExecute({ body, execute, ask, running }))]
+  const unwatch = [replace(connection, 'executeQuery', watchedExecute({ body, execute, ask, mark, running }))]
   if (connection.streamQuery !== undefined) {
     const stream = connection.streamQuery.bind(connection)
-    unwatch.push(replace(connection, 'streamQuery', watchedStream({ body, stream, ask, running }, open)))
+    unwatch.push(
+      replace(connection, 'streamQuery', watchedStream({ body, stream, ask, mark, running }, open)),
+    )
   }
   return {
     body,
@@ -58,9 +60,29 @@ export function watchConnection(connection: KyselyConnection, driver: DriverTrai
   }
 }
 
+function questions(
+  body: TransactionBody,
+  driver: DriverTraits,
+  say: (text: string) => Promise<readonly Row[]>,
+): Pick<Watching, 'ask' | 'mark'> {
+  return {
+    ask: async () => {
+      const isSame = !body.isMarked || (await driver.mark?.isThere(say)) === true
+      body.told(isSame && (await driver.isInTransaction(say)))
+    },
+    mark: async () => {
+      if (driver.mark === undefined) return
+      await say(driver.mark.set)
+      body.isMarked = true
+    },
+  }
+}
+
 interface Watching {
   readonly body: TransactionBody
   readonly ask: () => Promise<void>
+  /** Sets the savepoint that `ask` looks for. */
+  readonly mark: () => Promise<void>
   readonly running: Flight
 }
 
@@ -68,7 +90,7 @@ interface Executing extends Watching {
   readonly execute: Execute
 }
 
-function watchedExecute({ body, execute, ask, running }: Executing): Execute {
+function watchedExecute({ body, execute, ask, mark, running }: Executing): Execute {
   const send: Execute = (query) => {
     const refusal = refusalOf(body, query)
     if (refusal !== undefined) return Promise.reject(refusal)
@@ -88,6 +110,8 @@ function watchedExecute({ body, execute, ask, running }: Executing): Execute {
     )
     return query.manner === 'read' && body.isInDoubt ? confirmed(answer) : answer
   }
+  const markAndSend: Execute = (query) =>
+    query.manner === undefined && body.needsMark(query.sql) ? mark().then(() => send(query)) : send(query)
   const confirmed = async (answer: ReturnType<Execute>): ReturnType<Execute> => {
     const result = await answer
     await ask()
@@ -97,13 +121,13 @@ function watchedExecute({ body, execute, ask, running }: Executing): Execute {
   return (query) => {
     if (query.manner === 'free') return execute(query)
     return body.end === undefined && body.asksBefore(query.manner ?? 'checked')
-      ? ask().then(() => send(query))
-      : send(query)
+      ? ask().then(() => markAndSend(query))
+      : markAndSend(query)
   }
 }
 
 function watchedStream(
-  { body, stream, ask, running }: Watching & { readonly stream: Stream },
+  { body, stream, ask, mark, running }: Watching & { readonly stream: Stream },
   open: Set<AsyncIterator<KyselyResult>>,
 ): Stream {
   return async function* (query, chunkSize) {
@@ -111,6 +135,7 @@ function watchedStream(
     // one that begins after the work has returned could be left open by it, and nobody would end it
     const refusal = body.closed ?? body.refusal(query.sql, query.parameters)
     if (refusal !== undefined) throw refusal
+    if (body.needsMark(query.sql)) await mark()
     const parts = stream(query, chunkSize)
     const steps = body.announce(query.sql)
     open.add(parts)

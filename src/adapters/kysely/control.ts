@@ -40,7 +40,7 @@ export function transactionControl(connection: KyselyConnection, parts: ControlP
     },
     begin: async (start) => {
       const rows = await begin(start)
-      body.begin()
+      body.begin(start?.by !== undefined)
       return rows
     },
     commit: async () => {

@@ -1,8 +1,9 @@
 import { setImmediate as nextRound } from 'node:timers/promises'
 
+import { isMarkGone, setMark, takeMark } from './mark.ts'
 import { isInTransaction } from './server-status.ts'
 import { Streams } from './streams.ts'
-import type { Wire } from './wire.ts'
+import type { Callback, Wire } from './wire.ts'
 import { fateWords } from './words.ts'
 import { fateBy } from '../statement-fate.ts'
 import { TransactionBody, type Manner } from '../transaction-body.ts'
@@ -43,8 +44,9 @@ export class Line<Command extends object = object> {
     this.#isLent = true
   }
 
-  begin(): void {
-    this.body.begin()
+  /** `isFollowed`: autocommit is off, and the end of the transaction would be the beginning of another. */
+  begin(isFollowed = false): void {
+    this.body.begin(isFollowed)
     this.#streams = undefined
   }
 
@@ -65,7 +67,12 @@ export class Line<Command extends object = object> {
 
   /** Asks whether the transaction is there, behind all that was given before. */
   async ask(): Promise<void> {
-    this.body.told(isInTransaction(this.wire.statusOf(await this.send('DO 0', 'free'))))
+    try {
+      this.body.told(isInTransaction(this.wire.statusOf(await this.send(this.#question, 'free'))))
+    } catch (error) {
+      if (!this.#saysGone(error)) throw error
+      this.body.told(false)
+    }
   }
 
   /** Rejects where the database has ended the transaction. */
@@ -165,6 +172,7 @@ export class Line<Command extends object = object> {
     const [next] = this.#waiting
     if (next === undefined) return this.#onIdle?.()
     if (this.body.end === undefined && this.body.asksBefore(next.manner)) return this.#ask()
+    if (next.isOfWork && this.body.needsMark(this.wire.textOf(next.command) ?? '')) return this.#mark()
     this.#waiting.shift()
     const refusal = this.#refusalOf(next)
     if (refusal === undefined) return this.#start(next)
@@ -188,7 +196,7 @@ export class Line<Command extends object = object> {
     this.wire.watch(command, {
       failed: (why) => {
         error ??= why
-        this.body.failed(why, isOfWork)
+        if (isOfWork || !this.#saysGone(why)) this.body.failed(why, isOfWork)
         // the drivers' word for a connection that has ended, after which one of them ends no command
         if ((why as { readonly fatal?: boolean }).fatal === true) this.#end(why)
       },
@@ -212,14 +220,37 @@ export class Line<Command extends object = object> {
     if (status !== undefined) this.body.answered(isInTransaction(status))
   }
 
+  get #question(): string {
+    return this.body.isMarked ? takeMark : 'DO 0'
+  }
+
+  #saysGone(error: unknown): boolean {
+    return this.body.isMarked && isMarkGone(error)
+  }
+
   #ask(): void {
+    this.#sendBetween(this.#question, (error, answer) => {
+      if (error == null) this.body.told(isInTransaction(this.wire.statusOf(answer)))
+      else if (this.#saysGone(error)) this.body.told(false)
+      else this.drop(error)
+    })
+  }
+
+  #mark(): void {
+    this.#sendBetween(setMark, (error) => {
+      if (error == null) this.body.isMarked = true
+      else this.drop(error)
+    })
+  }
+
+  /** Before the one that is to be sent next. */
+  #sendBetween(text: string, answered: Callback): void {
     this.#isAsking = true
     const isLent = this.#isLent
     this.#isLent = false
-    this.wire.query('DO 0', (error, answer) => {
+    this.wire.query(text, (error, answer) => {
       this.#isAsking = false
-      if (error == null) this.body.told(isInTransaction(this.wire.statusOf(answer)))
-      else this.drop(error)
+      answered(error, answer)
       this.#next()
     })
     this.#isLent = isLent

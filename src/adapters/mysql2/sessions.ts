@@ -6,6 +6,7 @@ import { mustHave } from '../must-have.ts'
 import { isUnsent, toMysql, wireOf, type Command, type CoreConnection, type Mysql2Query } from './command.ts'
 import { endThread } from './end-thread.ts'
 import { Line } from './line.ts'
+import { isMarkThere, setMark } from './mark.ts'
 import { withoutAutocommit } from './server-status.ts'
 import { beginTexts, statementsOn } from './statements.ts'
 import { transactionView } from './view.ts'
@@ -129,6 +130,7 @@ export const traits: DriverTraits = {
   beginsBy: true,
   body: { fateOf: fateBy(fateWords), isEndedByErrors: true },
   isInTransaction,
+  mark: { set: setMark, isThere: isMarkThere },
   check: async (send) => {
     const [row] = await send('SELECT @@SESSION.autocommit AS isOn')
     if (Number(row?.isOn) !== 1) throw withoutAutocommit()

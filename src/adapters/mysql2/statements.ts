@@ -65,7 +65,7 @@ async function beginOn<Command extends object>(
     const status = wire.statusOf(await sendInTurn(texts, (text) => line.send(text, 'free')))
     if (start.by === undefined) checkAutocommit(status)
     else mustHaveBegun(status)
-    line.begin()
+    line.begin(start.by !== undefined)
     return sendInTurn(head, (text) => line.send(wire.reading(text, []), 'free'))
   }
   return rowsOf(await undoneOnError(begin, undo))
