@@ -16,16 +16,21 @@ export function checkTable(request: TableRequest): CheckedTable {
   return checkRequest('table', request).request as CheckedTable
 }
 
-/** The receipt of a lock that the transaction has from its beginning, if that is at least what is asked for. */
+/**
+ * The receipt of a lock that the transaction has from its beginning, if that is at least what is asked for, or just that
+ * where it has to be `exact`.
+ */
 export function heldTable(
   { tables }: OpenTransaction<unknown>,
-  { table, mode = 'exclusive', blockReaders = false }: TableLock,
+  { table, mode = 'exclusive', blockReaders = false, exact = false }: TableLock,
 ): Receipt | undefined {
   const held = tables?.get(idOfTable(table))
   if (held === undefined) return undefined
   const { receipt, blocksReaders } = held
   const isEnough = (mode === 'shared' || receipt.granted === 'exclusive') && (blocksReaders || !blockReaders)
-  return isEnough ? receipt : undefined
+  const isJustThat =
+    receipt.support.level === 'native' && receipt.granted === mode && blocksReaders === blockReaders
+  return (exact ? isJustThat : isEnough) ? receipt : undefined
 }
 
 /** Refuses work that wants to be part of a transaction which has not locked its tables. */
