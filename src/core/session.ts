@@ -85,8 +85,11 @@ export interface Session<Tx = unknown> {
    * Rejects with `LockUsageError`, and sends nothing, where the database has no such transaction.
    */
   begin: (start?: TransactionStart) => Promise<readonly Row[]>
-  /** Whether `begin` heeds `by`. Absent where it does not: then a lock that needs it is refused. */
-  readonly beginsBy?: true
+  /**
+   * Asks whether `begin` may heed `by` on this connection: rejects where autocommit is off, which could not be put back.
+   * Absent where it heeds none: then a lock that needs it is refused.
+   */
+  readonly beginsBy?: () => Promise<void>
   /**
    * As `begin`, but together with the next statement on `tx`, whoever sends it, in one round trip. Settles when it has
    * been answered, and always does.

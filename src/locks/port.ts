@@ -80,6 +80,8 @@ export interface OpenTransaction<Tx> extends Server {
   unsure: Set<string> | undefined
   /** The tables that it has locked as it began, by the text that tells them apart. */
   tables: Map<string, HeldTable> | undefined
+  /** Whether it can use no table but those. */
+  isConfined: boolean
   /** The last of its lock calls that has not ended. */
   locking: Promise<unknown> | undefined
   /** Its calls of `locks` that have not ended. */

@@ -5,6 +5,7 @@ import {
   LockError,
   LockNotAvailableError,
   LockTimeoutError,
+  UnsupportedLockError,
 } from '../../src/core/errors.ts'
 import type { Client } from '../../src/conformance/subject.ts'
 import { until } from '../engines/use.ts'
@@ -207,6 +208,49 @@ describeWays(
         expect(await rejection(working)).toBeInstanceOf(LockError)
         expect(await rowOf(way, 'aa')).toBe(0)
       }))
+
+    test('a connection with autocommit off is refused, and left as it was', async () => {
+      const client = await way.open(1)
+      const switchTo = async (value: number): Promise<void> => {
+        const session = await client.sessions.open()
+        // some sessions refuse to go on then
+        await session.run({ sql: `SET autocommit = ${value}`, params: [] }).catch(() => {})
+        await session.release()
+      }
+      await client.locks.transaction(async () => {})
+      await switchTo(0)
+      const error = await rejection(client.locks.transaction(async () => {}, { tables: 'aa' }))
+      expect(error).toMatchObject({ name: 'LockUsageError', field: 'pool' })
+      const left = (await settingsOf(client).catch(() => [0])) as readonly number[]
+      expect(left[0]).toBe(0)
+      await switchTo(1)
+    })
+
+    test('a lock that has to be just what was asked for is not taken from the beginning', async () => {
+      const { locks } = await way.open(1)
+      await locks.transaction(
+        async (tx) => {
+          const error = await rejection(locks.table(tx, 'aa', { exact: true }))
+          expect(error).toBeInstanceOf(UnsupportedLockError)
+          const shared = await locks.table(tx, 'bb', { mode: 'shared', exact: true })
+          expect(shared.support.level).toBe('native')
+        },
+        { tables: ['aa', { table: 'bb', mode: 'shared' }] },
+      )
+    })
+
+    test('what is done once says at once that its table was not locked', async () => {
+      const client = await way.open(1)
+      await client.locks.transaction((tx) => client.locks.once(tx, 'before', async () => {}))
+      let runs = 0
+      const once = async (tx: object): Promise<unknown> => {
+        runs += 1
+        return client.locks.once(tx, 'inside', async () => {})
+      }
+      const error = await rejection(client.locks.transaction(once, { tables: 'aa' }))
+      expect(wordsOf(error)).toMatch(/_once.*not locked/)
+      expect(runs).toBe(1)
+    })
 
     // with autocommit off the UPDATE begins another transaction, and the server says that one is open
     test.each(['COMMIT', 'ROLLBACK'])(

@@ -102,13 +102,13 @@ async function sessionOf<Trx>(pinned: Pinned, options: KyselySessionOptions): Pr
 
 /** What not every session has. */
 function perhaps(
-  { stored, untilIdle }: Pick<Session, 'stored' | 'untilIdle'>,
-  { beginsBy }: DriverTraits,
+  { run, stored, untilIdle }: Pick<Session, 'run' | 'stored' | 'untilIdle'>,
+  { beginsBy, check }: DriverTraits,
 ): Pick<Session, 'stored' | 'untilIdle' | 'beginsBy'> {
   return {
     ...(stored && { stored }),
     ...(untilIdle && { untilIdle }),
-    ...(beginsBy && { beginsBy }),
+    ...(beginsBy && { beginsBy: async () => check?.((sql) => run({ sql, params: [] })) }),
   }
 }
 

@@ -34,7 +34,7 @@ export function statementsOn<Command extends object>(line: Line<Command>, isLent
       if (!isAutocommitOurs) checkAutocommit(wire.statusOf(answer))
       return rowsOf(answer)
     },
-    beginsBy: true,
+    beginsBy: async () => checkAutocommit(wire.statusOf(await line.send('DO 0', 'free'))),
     begin: (start = {}) => {
       isAutocommitOurs = start.by !== undefined
       return beginOn(line, start, undo)

@@ -68,7 +68,8 @@ async function mark(open: OpenTransaction<unknown>, name: string, table: MarkTab
       const refusal = once.refusals[kind]
       if (refusal === 'done') return false
       if (refusal === 'held') throw new LockContention(undefined, error)
-      if (isMade || kind !== 'other' || meant instanceof LockError) throw meant
+      // one that was not locked could not be used either if it were made
+      if (isMade || open.isConfined || kind !== 'other' || meant instanceof LockError) throw meant
       await table.make(open, error)
     }
   }

@@ -50,7 +50,7 @@ export async function prepareTables(
   const head = await headOf(open, inside, opening)
   return {
     mode: wordOf(planned),
-    by: statementsInPlaceOfBegin(open, planned),
+    by: await statementsInPlaceOfBegin(open, planned),
     head,
     around: (send) => sendBeginning(open, planned, send),
     take: async () => {
@@ -100,13 +100,14 @@ function wordOf(planned: readonly Planned[]): string | undefined {
 }
 
 /** What it leaves on the connection is taken off again, also when the beginning fails halfway. */
-function statementsInPlaceOfBegin(
-  { session, dialect, atEnd }: OpenTransaction<unknown>,
+async function statementsInPlaceOfBegin(
+  open: OpenTransaction<unknown>,
   planned: readonly Planned[],
-): readonly SqlStatement[] | undefined {
+): Promise<readonly SqlStatement[] | undefined> {
+  const { session, dialect, atEnd } = open
   const parts = planned.map(({ plan }) => plan.atOnce).filter((part) => part !== undefined)
   if (parts.length === 0) return undefined
-  if (session.beginsBy !== true)
+  if (session.beginsBy === undefined)
     throw new UnsupportedLockError(
       dialect.name,
       'table',
@@ -115,6 +116,8 @@ function statementsInPlaceOfBegin(
         "take an advisory lock on the table's name in every transaction that must not run at the same time",
       ),
     )
+  await session.beginsBy()
+  open.isConfined = true
   atEnd.push(...(planned[0]?.plan.afterEnd ?? []).toReversed())
   return statementsAtOnce(parts)
 }

@@ -41,6 +41,7 @@ export function openTransaction<Tx>(
     joined: undefined,
     unsure: undefined,
     tables: undefined,
+    isConfined: false,
     locking: undefined,
     parts: undefined,
     refusals: undefined,
