@@ -39,7 +39,7 @@ const defects: readonly Defect[] = [
   {
     does: 'says that it renews, and does not',
     breaks: ['L7'],
-    change: (real) => ({ renew: ({ name }) => [real.look(name)] }),
+    change: (real) => ({ renew: ({ name }) => [real.holder(name)] }),
   },
 ]
 
