@@ -6,6 +6,8 @@ import { Cutoff, untilAborted, type Abortable } from './abort.ts'
 /** The end of one wait: its signal aborts when the time is over, or when the caller's own signal does. */
 export interface Limit {
   readonly signal: Abortable
+  /** Gives it so long from now on. */
+  readonly endIn: (ms: number) => void
   /** Takes its timer and its listener away. */
   readonly end: () => void
 }
@@ -50,6 +52,7 @@ export function limitTo({ ms, signal, outlivesSignalMs = 0, keepsAlive = true, s
   else signal?.addEventListener('abort', pass, { once: true })
   return {
     signal: cutoff,
+    endIn,
     end: () => {
       clearTimeout(timer)
       clearImmediate(reading)

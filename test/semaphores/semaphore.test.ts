@@ -9,6 +9,7 @@ import {
 import { deferred } from '../../src/conformance/deferred.ts'
 import { chosenLeaseName } from '../../src/core/lease-name.ts'
 import { permitNames } from '../../src/core/permit-name.ts'
+import { sql } from '../../src/dialects/sql.ts'
 import type { Semaphore } from '../../src/locks/semaphore/semaphore.ts'
 import { registry, type DialectName } from '../../src/registry.ts'
 import { until } from '../engines/use.ts'
@@ -102,6 +103,27 @@ function specs(stage: Stage): void {
     expect(await semaphore.tryAcquire()).toBeNull()
     await second.extend()
     await second.release()
+  })
+
+  const blocking: Readonly<Record<string, readonly string[]>> = {
+    sqlite: ['BEGIN IMMEDIATE', 'ROLLBACK'],
+    postgres: ['BEGIN; LOCK TABLE _leases', 'ROLLBACK'],
+    mysql: ['LOCK TABLES _leases WRITE', 'UNLOCK TABLES'],
+    mariadb: ['LOCK TABLES _leases WRITE', 'UNLOCK TABLES'],
+  }
+  const [block, unblock] = blocking[stage.name] ?? []
+
+  test.runIf(block)('that the database does not answer is not told as that no permit is free', async () => {
+    const { locks } = await stage.shop()
+    const semaphore = locks.semaphore(stage.key(), { permits: 2 })
+    const session = await stage.engine.open()
+    await session.run(sql(block ?? ''))
+    const error = await caught(semaphore.tryAcquire())
+    await session.run(sql(unblock ?? ''))
+    await session.close()
+    expect(error).toBeInstanceOf(LockNotAvailableError)
+    expect((error as Error).message).toMatch(/the database is busy/)
+    await (await semaphore.acquire()).release()
   })
 
   test('a process that died at the door holds up the others only until the door opens by itself', async () => {

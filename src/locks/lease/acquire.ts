@@ -15,7 +15,7 @@ import {
   type LateCall,
   type Reply,
 } from './call.ts'
-import { limitTo } from '../limit.ts'
+import { limitTo, NoAnswerError } from '../limit.ts'
 import type { LeaseTable } from './table.ts'
 import { marginMs } from './validity.ts'
 import { NoConnectionError } from '../open-session.ts'
@@ -35,6 +35,17 @@ export interface Acquisition {
   readonly mayRepeat: boolean
   readonly onSend?: () => void
   readonly news?: LeaseNews | undefined
+  readonly aside?: Aside
+}
+
+/** For whoever has something better to do than to wait for a transaction that is open under a lease that has ended. */
+export interface Aside {
+  /** After which time the lease counts as busy. What counts for a request is the time since it was sent. */
+  readonly afterMs: number
+  /** A request is seen to its end without its caller. */
+  readonly begun: () => void
+  /** It has ended. Says whether the caller still wants what was granted: otherwise it is released. */
+  readonly ended: (grant: Grant | undefined) => boolean
 }
 
 /** A lease as it was granted. */
@@ -67,6 +78,7 @@ const maxBroken = 5
  */
 export async function tryAcquire(asked: Acquisition): Promise<Grant | Busy> {
   const bear = createPatience(asked)
+  const isPutAside = asideOf(asked)
   for (let failed = 1; ; failed += 1) {
     asked.signal?.throwIfAborted()
     const wasMade = asked.table.isMade()
@@ -84,7 +96,7 @@ export async function tryAcquire(asked: Acquisition): Promise<Grant | Busy> {
       asked.signal?.throwIfAborted()
       // the server may have been stopped between the grant and its confirmation by others
       if (reply.kind === 'cancelled') void forget(asked.port, claim)
-      if (isHeld(reply)) return { topic: reply.dialect?.lease.topic, leftMs: undefined }
+      if (isHeld(reply) || isPutAside(reply)) return { topic: reply.dialect?.lease.topic, leftMs: undefined }
       if (!(await bear(reply, wasMade))) continue
     }
     await pause(pauseMs(reply, failed), asked.deadline, asked.signal)
@@ -101,17 +113,22 @@ function busyOf({ dialect, row }: Answered): Busy {
 }
 
 async function request(asked: Acquisition, claim: LeaseClaim): Promise<Reply> {
-  const { port, ttlMs, deadline, signal, onSend } = asked
+  const { port, ttlMs, deadline, signal, aside } = asked
   // an answer that takes as long as the lease is worth nothing
-  const limit = limitTo({ ms: Math.min(ttlMs - marginMs(ttlMs), deadline.remainingMs()), signal })
+  const mostMs = (): number => Math.min(ttlMs - marginMs(ttlMs), deadline.remainingMs())
+  const limit = limitTo({ ms: mostMs(), signal })
   let isSettled = false
   const reply = await callLease(port, {
     statements: ({ acquire }) => acquire(claim),
     signal: limit.signal,
-    ...(onSend && { onSend }),
+    onSend: () => {
+      asked.onSend?.()
+      if (aside !== undefined) limit.endIn(Math.min(aside.afterMs, mostMs()))
+    },
     onLate: (late) => {
       isSettled = true
-      return settle(port, claim, late)
+      aside?.begun()
+      return settle(asked, claim, late)
     },
   })
   limit.end()
@@ -140,6 +157,14 @@ const heldKinds: readonly ErrorKind[] = [
 function isHeld({ kind, dialect, mayBeDone }: Failed): boolean {
   if (dialect === undefined || mayBeDone) return false
   return heldKinds.includes(kind)
+}
+
+/** Says of what went wrong whether whoever does not wait for long is to go on. */
+function asideOf({ aside, mayRepeat }: Acquisition): (failure: Failed) => boolean {
+  if (aside === undefined) return () => false
+  const soon = deadlineIn(aside.afterMs)
+  return ({ error, kind, mayBeDone }) =>
+    mayBeDone ? error instanceof NoAnswerError : mayRepeat && isRetryable(kind) && soon.isPast()
 }
 
 /** Whoever makes requests again that went wrong. */
@@ -185,8 +210,10 @@ export function pauseMs(reply: Reply, failed: number): number {
 }
 
 /** Sees a request to its end for which nobody waits any longer. */
-async function settle(port: LeasePort, claim: LeaseClaim, call: LateCall): Promise<void> {
+async function settle({ port, aside }: Acquisition, claim: LeaseClaim, call: LateCall): Promise<void> {
   const late = await patiently(call)
+  const grant = late !== undefined && isAnswered(late) ? readGrant(late, claim) : undefined
+  if (aside?.ended(grant) === true && grant !== undefined) return
   const isTaken = late === undefined || (isAnswered(late) ? late.answer !== 'busy' : late.mayBeDone)
   if (isTaken) void forget(port, { ...claim, ...fenceIn(late) })
 }

@@ -1,14 +1,21 @@
-import { clearTimeout, delay, setTimeout } from '../../core/clock.ts'
+import { clearTimeout, performance, setTimeout } from '../../core/clock.ts'
 import { LockNotAvailableError } from '../../core/errors.ts'
+import type { Grant } from '../lease/acquire.ts'
 import type { Lease } from '../lease/lease.ts'
-import { pollMs, type LeaseAsked } from '../lease/wait.ts'
-import { look, takeOne, type PutAside, type Search, type Taken } from './slots.ts'
+import { marginMs } from '../lease/validity.ts'
+import { pollMs } from '../lease/wait.ts'
+import { within } from '../limit.ts'
+import { look, takeOne, type Search } from './slots.ts'
+import type { Taken } from './slow.ts'
 
 /**
  * How long a process that dies as the first in the line holds up those behind it. One that lives confirms the lease of
  * the door again and again.
  */
 const doorTtlMs = 2000
+
+/** How much longer than asked somebody waits so as to have left the door: whoever asks again is not to find it taken. */
+const leaveMs = 1000
 
 /** The semaphores for which somebody of this process is in the line, by what the process calls them. */
 const waitedFor = new Set<string>()
@@ -19,7 +26,8 @@ export function isAnybodyWaiting(lane: string): boolean {
 }
 
 /** Stands in the line of all processes, and takes the first permit that is free once it is first. */
-export async function takeAtDoor(search: Search, lane: string): Promise<Taken> {
+export async function takeAtDoor(search: Search): Promise<Taken> {
+  const { lane } = search
   waitedFor.add(lane)
   try {
     for (;;) {
@@ -44,36 +52,40 @@ function comeToDoor({ leases, asked, names, deadline }: Search): Promise<Lease> 
 }
 
 async function standAndLeave(search: Search, door: Lease): Promise<Taken | undefined> {
+  let taken: Taken | undefined
   try {
-    return await stand(search, door)
+    taken = await stand(search, door)
+    return taken
   } finally {
-    // nobody need know of a door that could not be left: it opens by itself
-    const left = door.release().catch(() => {})
-    await untilLeft(search.asked, left)
+    await leave(search, door, taken)
   }
 }
 
-/**
- * Before the work begins: it may need the only connection for longer than the door stays shut by itself. But not for
- * long, since the permit is not renewed before.
- */
-async function untilLeft({ signal, ttlMs }: LeaseAsked, left: Promise<void>): Promise<void> {
-  if (signal?.aborted === true) return
-  const ms = Math.min(doorTtlMs, ttlMs / 4)
-  await Promise.race([left, delay(ms, undefined, { ref: false })])
+/** Before the work begins: it may need the only connection for longer than the door stays shut by itself. */
+async function leave({ asked, deadline }: Search, door: Lease, taken?: Taken): Promise<void> {
+  // a permit is not renewed before its holder has it
+  const worthMs = taken === undefined ? Infinity : validMs(taken.grant, asked.ttlMs) / 3
+  const ms = Math.min(door.remainingMs(), Math.max(leaveMs, deadline.remainingMs()), worthMs)
+  const left = door.release()
+  // nobody need know of a door that could not be left: it opens by itself
+  await within({ ms, signal: asked.signal }, left, () => {}).catch(() => {})
+}
+
+/** How long it may be relied on by now. */
+function validMs({ sentAt }: Grant, ttlMs: number): number {
+  return sentAt + ttlMs - marginMs(ttlMs) - performance.now()
 }
 
 /** Waits at the door until a permit is free. Undefined when the door was lost: then another is first by now. */
 async function stand(search: Search, door: Lease): Promise<Taken | undefined> {
   const { shop, names, asked, deadline } = search
   const sleeper = createSleeper(asked.signal)
-  const aside: PutAside = new Map()
   const watch = shop.bell.watch({ concerns: names.includes, wake: sleeper.wake })
   try {
     for (let looks = 1; door.remainingMs() > 0; looks += 1) {
       sleeper.expect()
       const seen = await look(search)
-      const taken = await takeOne(search, seen, aside)
+      const taken = await takeOne(search, seen)
       if (taken !== undefined) return taken
       if (deadline.isPast()) throw new LockNotAvailableError('all permits are taken')
       // others were faster, who had looked before this one came to the door

@@ -6,11 +6,13 @@ import { takeTurn } from '../lane.ts'
 import { forget } from '../lease/acquire.ts'
 import type { Lease, Leases, WaitForGrant } from '../lease/lease.ts'
 import { nowaitAnswerMs, nowaitRepeatMs, refusedOf } from '../lease/wait.ts'
+import { NoAnswerError } from '../limit.ts'
 import { NoConnectionError } from '../open-session.ts'
 import { askedOn, notAvailable, notInTime, type Asked } from '../refused.ts'
 import { isAnybodyWaiting, takeAtDoor } from './door.ts'
 import { checkPermits, type PermitOptions, type SemaphoreOptions } from './options.ts'
-import { look, takeOne, type Search, type Taken } from './slots.ts'
+import { createSlowRequests, type Taken } from './slow.ts'
+import { look, takeOne, type Search } from './slots.ts'
 
 /** A permit that is asked for. */
 export interface PermitRequest {
@@ -33,7 +35,11 @@ export async function takePermit(
     const isPatient = asked.wait !== 'nowait'
     const timeoutMs = typeof asked.wait === 'object' ? asked.wait.timeoutMs : undefined
     const deadline = deadlineIn(isPatient ? timeoutMs : nowaitAnswerMs)
+    const lane = `${shop.id} permits ${names.door}`
+    const onAnswer = (answered: number): void => shop.bell.ring(names.slot(answered))
     const taken = await grantOf({
+      lane,
+      slow: createSlowRequests({ shop, lane, ttlMs: asked.ttlMs, onAnswer }),
       shop,
       asked,
       leases,
@@ -53,17 +59,12 @@ export async function takePermit(
 
 /** Whatever ends the wait, nothing stays granted that nobody knows of. */
 async function grantOf(search: Search): Promise<Taken> {
-  const { shop, asked } = search
+  const { shop, asked, slow } = search
   asked.signal?.throwIfAborted()
-  const taken = await (asked.wait === 'nowait' ? takeNow(search) : takeInTurn(search))
+  const taken = await (asked.wait === 'nowait' ? takeNow(search) : takeInTurn(search)).finally(slow.end)
   if (asked.signal?.aborted !== true) return taken
   void forget(shop.port, { ...taken.grant.held, ttlMs: asked.ttlMs })
   throw asked.signal.reason
-}
-
-/** What those of this process stand in who want a permit of this semaphore. */
-function laneOf({ shop, names }: Search): string {
-  return `${shop.id} permits ${names.door}`
 }
 
 /** How often somebody who does not wait looks again, because others took what it saw free. */
@@ -76,33 +77,34 @@ async function takeNow(search: Search): Promise<Taken> {
     notAvailable(askedOn(shop.port, { ...refused, because }), cause)
   try {
     for (let looks = 1; looks <= maxLooks; looks += 1) {
-      if (isAnybodyWaiting(laneOf(search))) throw refusal('others wait for one')
+      if (isAnybodyWaiting(search.lane)) throw refusal('others wait for one')
       const seen = await look(search)
       if (seen.isDoorTaken) throw refusal('others wait for one')
       const taken = await takeOne(search, seen)
       if (taken !== undefined) return taken
-      if (seen.free.length === 0) break
+      if (seen.free.length === 0 || deadline.isPast()) break
     }
   } catch (error) {
     if (asked.signal?.aborted === true || error instanceof NoConnectionError) throw error
-    const isBusy = error instanceof RetryableTransactionError || deadline.isPast()
-    throw isBusy ? refusal('the database is busy', error) : error
+    const isSilent = error instanceof NoAnswerError || deadline.isPast()
+    throw isSilent || error instanceof RetryableTransactionError
+      ? refusal('the database is busy', error)
+      : error
   }
-  throw refusal(allTaken(search))
+  throw refusal(search.slow.isAnyAsked() ? 'the database is busy' : allTaken(search))
 }
 
 /** Those of one process have their turn in the order of asking, and only the first of them asks the server. */
 async function takeInTurn(search: Search): Promise<Taken> {
-  const { shop, asked, deadline } = search
+  const { shop, asked, deadline, lane } = search
   const refused: Asked = refusedOf(asked)
-  const lane = laneOf(search)
   let endTurn: (() => void) | undefined
   try {
     endTurn = await takeTurn(lane, { deadline, signal: asked.signal })
     const seen = await look(search)
     // whoever comes to a free permit while others wait for one stands behind them
     const found = seen.isDoorTaken ? undefined : await takeOne(search, seen)
-    return found ?? (await takeAtDoor(search, lane))
+    return found ?? (await takeAtDoor(search))
   } catch (error) {
     if (asked.signal?.aborted === true || !deadline.isPast()) throw error
     throw notInTime(askedOn(shop.port, refused), error)

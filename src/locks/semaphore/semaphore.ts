@@ -21,7 +21,11 @@ export interface Semaphore {
    * and with the signal's reason when that aborts.
    */
   readonly acquire: (options?: PermitOptions) => Promise<Permit>
-  /** A permit, or null when none is free or others wait for one. */
+  /**
+   * A permit, or null when none is free or others wait for one.
+   *
+   * Rejects with {@link LockNotAvailableError} when the database was too busy to tell.
+   */
   readonly tryAcquire: (options?: Pick<PermitOptions, 'signal'>) => Promise<Permit | null>
   /** Waits for a permit, runs `work`, and releases the permit however the work ends. */
   readonly withPermit: <T>(work: (permit: Permit) => Promise<T>, options?: PermitOptions) => Promise<T>
@@ -45,7 +49,8 @@ export function createSemaphores(leases: Leases): (key: LockKey, options: Semaph
         try {
           return await acquire({ ...asked, wait: 'nowait' })
         } catch (error) {
-          if (error instanceof LockNotAvailableError) return null
+          // with a cause nobody knows whether one is free
+          if (error instanceof LockNotAvailableError && error.cause === undefined) return null
           throw error
         }
       },

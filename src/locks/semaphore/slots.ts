@@ -1,4 +1,4 @@
-import { deadlineIn, pause, type Deadline } from '../../core/deadline.ts'
+import { pause } from '../../core/deadline.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { PermitNames } from '../../core/permit-name.ts'
 import type { Statement } from '../../core/statement.ts'
@@ -8,6 +8,7 @@ import { callLease, isAnswered, patiently, type Answered, type Reply } from '../
 import type { Leases } from '../lease/lease.ts'
 import { isGrant, unlessScarce, type LeaseAsked, type LeaseShop } from '../lease/wait.ts'
 import { limitTo } from '../limit.ts'
+import type { SlowRequests, Taken } from './slow.ts'
 
 /** One who looks for a free permit. */
 export interface Search extends Repeating {
@@ -15,21 +16,18 @@ export interface Search extends Repeating {
   readonly asked: LeaseAsked
   readonly leases: Leases
   readonly names: PermitNames
+  /** What those of this process stand in who want a permit of this semaphore. */
+  readonly lane: string
   /** How many permits there are now. */
   readonly permits: () => number
-}
-
-/** A permit as it was granted. */
-export interface Taken {
-  readonly slot: number
-  readonly grant: Grant
+  readonly slow: SlowRequests
 }
 
 /** What one look at all leases of a semaphore has shown. */
 export interface Seen {
   /** Somebody stands first in the line. */
   readonly isDoorTaken: boolean
-  /** The slots that nobody has. */
+  /** The slots that nobody has. Those that are asked for already are left out here and below. */
   readonly free: readonly number[]
   /** Those whose holder is no longer heard of. */
   readonly expired: readonly number[]
@@ -41,10 +39,6 @@ export interface Seen {
 
 /** How long one look may take: it waits for nobody. */
 const lookMs = 5000
-/** How long a takeover waits for a transaction that is open under an expired permit: another slot may be free by then. */
-const takeoverMs = 1000
-/** And when it is tried again: a request that waits in the server keeps a connection of the pool for some seconds. */
-const asideMs = 10_000
 
 /** Looks at the door and at all slots, in one request. Bears with failures as a request for a lease does. */
 export async function look(search: Search): Promise<Seen> {
@@ -56,7 +50,7 @@ export async function look(search: Search): Promise<Seen> {
     asked.signal?.throwIfAborted()
     const wasMade = shop.table.isMade()
     const reply = await unlessScarce(shop.bell, (onSend) => lookOnce(search, all, onSend))
-    if (isAnswered(reply)) return seenIn(reply, slots, names)
+    if (isAnswered(reply)) return seenIn(reply, slots, search)
     asked.signal?.throwIfAborted()
     if (await bear(reply, wasMade)) await pause(pauseMs(reply, failed), deadline, asked.signal)
   }
@@ -83,61 +77,41 @@ function lookOf({ look: lookAt }: LeaseCommands, names: readonly string[]): Stat
   throw new LockUsageError('dialect', 'does not say which leases are held, so there are no semaphores')
 }
 
-function seenIn({ rows, dialect }: Answered, slots: readonly number[], names: PermitNames): Seen {
+function seenIn({ rows, dialect }: Answered, slots: readonly number[], { names, slow }: Search): Seen {
   const left = new Map(rows.map(({ name, left_ms: leftMs }) => [String(name), Number(leftMs)]))
   const leftOf = (slot: number): number | undefined => left.get(names.slot(slot))
   const held = slots.map(leftOf).filter((leftMs) => leftMs !== undefined && leftMs > 0) as number[]
+  const toAsk = slow.isEnough() ? [] : slots.filter((slot) => !slow.isAsked(slot))
   return {
     isDoorTaken: (left.get(names.door) ?? 0) > 0,
-    free: slots.filter((slot) => leftOf(slot) === undefined),
-    expired: slots.filter((slot) => (leftOf(slot) ?? Infinity) <= 0),
+    free: toAsk.filter((slot) => leftOf(slot) === undefined),
+    expired: toAsk.filter((slot) => (leftOf(slot) ?? Infinity) <= 0),
     leftMs: held.length === 0 ? undefined : Math.min(...held),
     topic: dialect.lease.topic,
   }
 }
 
-/** Slots that could not be taken over, and until when they are left alone. */
-export type PutAside = Map<number, Deadline>
-
 /** Takes one of the slots that were seen to be free; undefined when others were faster. */
-export async function takeOne(
-  search: Search,
-  { free, expired }: Seen,
-  aside: PutAside = new Map(),
-): Promise<Taken | undefined> {
-  for (const slot of inAnyOrder(free)) {
-    const grant = await takeSlot(search, slot, search)
+export async function takeOne(search: Search, { free, expired }: Seen): Promise<Taken | undefined> {
+  const { slow, deadline } = search
+  const late = slow.granted()
+  if (late !== undefined) return late
+  for (const slot of [...inAnyOrder(free), ...inAnyOrder(expired)]) {
+    const grant = await takeSlot(search, slot)
     if (grant !== undefined) return { slot, grant }
+    if (slow.isEnough() || deadline.isPast()) break
   }
-  for (const slot of inAnyOrder(expired.filter((one) => aside.get(one)?.isPast() !== false))) {
-    const grant = await takeOver(search, slot)
-    if (grant !== undefined) return { slot, grant }
-    aside.set(slot, deadlineIn(asideMs))
-  }
-  return undefined
+  return slow.granted()
 }
 
-/** A transaction may still be open under it: then nobody has it before that ends. */
-async function takeOver(search: Search, slot: number): Promise<Grant | undefined> {
-  const soon = deadlineIn(Math.min(takeoverMs, search.deadline.remainingMs()))
-  try {
-    return await takeSlot(search, slot, { deadline: soon, repeatUntil: soon })
-  } catch (error) {
-    if (search.asked.signal?.aborted === true || !soon.isPast()) throw error
-    return undefined
-  }
-}
-
-async function takeSlot(
-  { shop, asked, names, mayRepeat }: Search,
-  slot: number,
-  { deadline, repeatUntil }: Pick<Search, 'deadline' | 'repeatUntil'>,
-): Promise<Grant | undefined> {
+async function takeSlot(search: Search, slot: number): Promise<Grant | undefined> {
+  const { shop, asked, names, deadline, mayRepeat, repeatUntil } = search
   const { port, table, bell } = shop
   const { ttlMs, signal } = asked
   const name = names.slot(slot)
+  const aside = search.slow.aside(slot)
   const tried = await unlessScarce(bell, (onSend) =>
-    tryAcquire({ port, table, name, ttlMs, signal, deadline, repeatUntil, mayRepeat, onSend }),
+    tryAcquire({ port, table, name, ttlMs, signal, deadline, repeatUntil, mayRepeat, onSend, aside }),
   )
   return isGrant(tried) ? tried : undefined
 }
