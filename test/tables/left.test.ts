@@ -276,6 +276,26 @@ describeWays(
       },
     )
 
+    test('what the work hears of the end of its transaction does not lead to itself', async () => {
+      const client = await way.open(1)
+      await way.command('DROP PROCEDURE IF EXISTS holdfast_store')
+      await way.command('CREATE PROCEDURE holdfast_store() COMMIT')
+      const working = client.locks.transaction(
+        async (tx) => {
+          await sendByWork(client, tx, 'CALL holdfast_store()')
+          await addTo(client, tx, 'aa')
+        },
+        { tables: 'aa', attempts: 1 },
+      )
+      const error = await rejection(working)
+      expect(error).toBeInstanceOf(CommitOutcomeUnknownError)
+      const seen = new Set<unknown>()
+      for (let one = error; one instanceof Error; one = one.cause) {
+        expect(seen.has(one)).toBe(false)
+        seen.add(one)
+      }
+    })
+
     test('a procedure that keeps the transaction is part of it, and so is what came before', async () => {
       const client = await way.open(1)
       await way.command('UPDATE aa SET n = 0')

@@ -208,9 +208,15 @@ async function rolledBack<Tx>(open: OpenTransaction<Tx>, error: unknown): Promis
   else if (readFailure(error, dialect).transaction === 'unknown') doubt(error)
   else if (!isInDoubt()) await inGrace(tellEnding(open, 'ROLLBACK', () => session.rollback())).catch(doubt)
   const stored = session.stored?.()
-  if (stored !== undefined && stored !== error)
-    stored.cause ??= error instanceof WorkError ? error.thrown : error
+  const thrown = error instanceof WorkError ? error.thrown : error
+  // the work may have been told of it by its next statement: an error that leads to itself has no end for those who follow it
+  if (stored !== undefined && !leadsTo(thrown, stored)) stored.cause ??= thrown
   return stored ?? error
+}
+
+function leadsTo(error: unknown, cause: Error): boolean {
+  for (let one = error; one instanceof Error; one = one.cause) if (one === cause) return true
+  return false
 }
 
 function leave<Tx>(open: OpenTransaction<Tx>, scope: Scope<Tx>): void {
