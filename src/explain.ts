@@ -1,6 +1,6 @@
 import type { Category } from './core/category.ts'
 import { UnsupportedLockError } from './core/errors.ts'
-import { statementsAtOnce, type Plan, type QueryLock, type SettingChange, type Waiting } from './core/plan.ts'
+import { statementsAtOnce, type Plan, type QueryLock, type Waiting } from './core/plan.ts'
 import type { RequestOf } from './core/request.ts'
 import { sampleRequest } from './core/sample-request.ts'
 import { isSql, type Statement } from './core/statement.ts'
@@ -35,7 +35,6 @@ function explainPlan(plan: Plan): string {
       plan,
       plan.beforeBegin.map((statement) => line('lock', show(statement))),
     ),
-    ...(isSavedEarly(plan) ? [line('save', show(plan.setting.read))] : []),
     ...beginning(plan),
     ...withSetting(plan, [
       ...plan.inTransaction.map((statement) => line('lock', show(statement))),
@@ -47,29 +46,21 @@ function explainPlan(plan: Plan): string {
   return lines.join('\n')
 }
 
-/** What ends with the transaction is read before that begins. */
-function isSavedEarly(
-  plan: Plan,
-): plan is Plan & { readonly setting: { readonly read: NonNullable<SettingChange['read']> } } {
-  return plan.setting?.read !== undefined && plan.setting.endsWithError === true
-}
-
 function beginning(plan: Plan): readonly string[] {
   const { atOnce, begin } = plan
-  if (atOnce === undefined) return [line('begin', begin === undefined ? 'BEGIN' : `BEGIN ${begin}`)]
-  return withSetting(
-    plan,
-    statementsAtOnce([atOnce]).map((statement) => line('begin', show(statement))),
-  )
+  if (atOnce !== undefined)
+    return withSetting(
+      plan,
+      statementsAtOnce(atOnce).map((statement) => line('begin', show(statement))),
+    )
+  return [line('begin', begin === undefined ? 'BEGIN' : `BEGIN ${begin}`)]
 }
 
 /** The setting belongs to the one place where the lock is taken. */
 function withSetting({ setting }: Plan, lockLines: readonly string[]): readonly string[] {
   if (setting === undefined || lockLines.length === 0) return lockLines
   return [
-    ...(setting.read === undefined || setting.endsWithError === true
-      ? []
-      : [line('save', show(setting.read))]),
+    ...(setting.read === undefined ? [] : [line('save', show(setting.read))]),
     line('set', show(setting.apply)),
     ...lockLines,
     line('restore', show(setting.restore)),

@@ -74,23 +74,19 @@ export interface SettingChange {
 export interface TablesAtOnce {
   /** What is sent first. */
   readonly before: readonly SqlStatement[]
-  /** What stands before the tables. */
-  readonly words: string
+  /** The words of the lock, with `{tables}` where the tables stand. */
+  readonly lock: string
   /** A table and its mode, once for each name that it is used by. */
   readonly tables: readonly string[]
-  /** What stands behind them. */
-  readonly end?: string
-  /** What is sent once they are locked. */
-  readonly after: readonly SqlStatement[]
 }
 
-/** What is sent for tables that are locked at once, in its order. */
-export function statementsAtOnce(parts: readonly TablesAtOnce[]): readonly SqlStatement[] {
-  const [first] = parts
-  if (first === undefined) return []
-  const tables = parts.flatMap((part) => part.tables).join(', ')
-  const lock = [first.words, tables, first.end].filter((words) => words !== undefined).join(' ')
-  return [...first.before, { sql: lock, params: [] }, ...first.after]
+/** What is sent for tables that are locked at once, in its order: with all that the first one says, and every table. */
+export function statementsAtOnce(
+  { before, lock, tables }: TablesAtOnce,
+  others: readonly TablesAtOnce[] = [],
+): readonly SqlStatement[] {
+  const all = [...tables, ...others.flatMap((other) => other.tables)].join(', ')
+  return [...before, { sql: lock.replace('{tables}', () => all), params: [] }]
 }
 
 /** How the rows of a query come to be locked. */

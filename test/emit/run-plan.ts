@@ -16,7 +16,7 @@ export async function takeLock(session: EngineSession, plan: Plan): Promise<Gran
   for (const statement of plan.needs) await session.run(statement)
   const before = await lockStatements(session, plan, plan.beforeBegin)
   if (before.refused !== undefined) return before
-  if (plan.atOnce !== undefined) return lockStatements(session, plan, statementsAtOnce([plan.atOnce]))
+  if (plan.atOnce !== undefined) return lockStatements(session, plan, statementsAtOnce(plan.atOnce))
   await session.begin(plan.begin)
   const { query } = plan
   const touch = query?.style === 'touch' ? [query.touch] : []

@@ -72,7 +72,6 @@ const expected: Readonly<Record<string, readonly unknown[]>> = {
   mysql: [
     'SET autocommit = 0',
     'LOCK TABLES `aa` WRITE, `bb` READ',
-    'DO (SELECT 1 FROM `aa` LIMIT 0)',
     'COMMIT',
     'SET autocommit = 1',
     'UNLOCK TABLES',

@@ -21,7 +21,7 @@ export function mustHaveBegun(status: ServerStatus): void {
   if (isInTransaction(status)) return
   throw new LockUsageError(
     'tables',
-    'the first of them is of a storage engine without transactions: lock a table of InnoDB',
+    'they are of a storage engine without transactions: lock a table of InnoDB',
   )
 }
 

@@ -88,8 +88,9 @@ function rowsOf(answer: unknown): readonly Row[] {
 /** The level is that of the next transaction only; START TRANSACTION itself has no word for it. */
 export function beginTexts(start: TransactionStart): readonly string[] {
   withoutMode(start)
-  if (start.by !== undefined) return headTexts({ head: start.by })
   const level = isolationWords(start)
+  // no level is said there: nobody else can change what can be read
+  if (start.by !== undefined) return headTexts({ head: start.by })
   const begin = ['START TRANSACTION', ...accessWords(start)].join(' ')
   return level.length === 0 ? [begin] : [['SET TRANSACTION', ...level].join(' '), begin]
 }

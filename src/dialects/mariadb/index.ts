@@ -39,7 +39,7 @@ export const mariadb: BuiltinDialect<'mariadb'> = {
     nowait: row,
     'lock-timeout': row,
     advisory: (request) => userLock(request, { hasFractionalSeconds: true, maxNameLength: 192 }),
-    table: (request) => table(request, { hasWaitClause: true }),
+    table: (request) => table(request, true),
   },
   errors,
   claim,

@@ -13,12 +13,6 @@ export function table(request: CheckedTable): PlanDraft | Unsupported {
       'leave blockReaders out, or take an advisory lock in readers too',
     )
   }
-  if (request.isolation === 'snapshot') {
-    return unsupported(
-      'a snapshot is fixed by the first read, which is that of the lock: what the last holder stored may be missing',
-      "use isolation: 'read committed'",
-    )
-  }
   const hint = request.mode === 'shared' ? 'TABLOCK' : 'TABLOCKX'
   const timeoutMs =
     request.wait === 'nowait' ? 0 : request.wait === 'block' ? undefined : request.wait.timeoutMs

@@ -40,7 +40,7 @@ export const mysql: BuiltinDialect<'mysql'> = {
     nowait: row,
     'lock-timeout': row,
     advisory: (request) => userLock(request, { hasFractionalSeconds: false, maxNameLength: 64 }),
-    table: (request) => table(request, { hasWaitClause: false }),
+    table: (request) => table(request, false),
   },
   errors,
   claim,

@@ -1,12 +1,9 @@
 import type { CheckedTable } from '../../core/check-request.ts'
 import { waitingBy, type PlanDraft } from '../../core/plan.ts'
-import type { Isolation } from '../../core/request.ts'
 import { native } from '../../core/support.ts'
 import { quoteTable, sql } from '../sql.ts'
 import { syntax } from './syntax.ts'
-import { lockTimeout, unreadTimeout } from './timeout.ts'
-
-const readsAsOfStart = new Set<Isolation | undefined>(['repeatable read', 'serializable'])
+import { lockTimeout } from './timeout.ts'
 
 /** EXCLUSIVE keeps writers and row lockers out and lets plain reads through; ACCESS EXCLUSIVE stops those too. */
 export function table(request: CheckedTable): PlanDraft {
@@ -15,9 +12,7 @@ export function table(request: CheckedTable): PlanDraft {
   return {
     support: native('table'),
     waiting: waitingBy('server', request.wait),
-    ...(readsAsOfStart.has(request.isolation)
-      ? unreadTimeout(request.wait)
-      : lockTimeout(request.wait, 'LOCAL')),
+    ...lockTimeout(request.wait, 'LOCAL'),
     inTransaction: [sql(`LOCK TABLE ${quoteTable(syntax, request.table)} IN ${mode} MODE${nowait}`)],
   }
 }

@@ -2,9 +2,6 @@ import type { SettingChange } from '../../core/plan.ts'
 import type { Wait } from '../../core/request.ts'
 import { sql } from '../sql.ts'
 
-/** `pg_settings.setting` is a plain number of milliseconds, where SHOW gives text with a unit. */
-const readTimeout = sql("SELECT setting AS saved FROM pg_settings WHERE name = 'lock_timeout'")
-
 /**
  * `lock_timeout` for one lock. A blocking call under a timeout keeps the server's deadlock detector in play, which
  * trying again and again would not.
@@ -29,25 +26,10 @@ function local(ms: number): SettingChange {
   }
 }
 
-/**
- * The same where the transaction reads as of its first statement, and the lock has to come first: SET and LOCK TABLE read
- * nothing, so the old value is read before the transaction begins.
- */
-export function unreadTimeout(wait: Wait): { readonly setting?: SettingChange } {
-  if (typeof wait !== 'object') return {}
-  return {
-    setting: {
-      endsWithError: true,
-      read: readTimeout,
-      apply: sql(`SET LOCAL lock_timeout = ${wait.timeoutMs}`),
-      restore: sql('SET LOCAL lock_timeout = {saved}'),
-    },
-  }
-}
-
+/** `pg_settings.setting` is a plain number of milliseconds, where SHOW gives text with a unit. */
 function session(ms: number): SettingChange {
   return {
-    read: readTimeout,
+    read: sql("SELECT setting AS saved FROM pg_settings WHERE name = 'lock_timeout'"),
     apply: sql(`SET SESSION lock_timeout = ${ms}`),
     restore: sql('SET SESSION lock_timeout = {saved}'),
   }

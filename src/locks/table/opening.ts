@@ -33,13 +33,13 @@ export async function runWithTables<Tx, T>(
     waitAnew: () => {
       opening.deadline = waitDeadline(wait)
     },
-    prepare: (open, timeout) => {
+    prepare: (open) => {
       isGranted = false
       for (const story of stories ?? []) askAgain(story)
       const onGranted = (): void => {
         isGranted = true
       }
-      return prepareTables(open, { locks, wait, planTable, timeout, stories, onGranted })
+      return prepareTables(open, { locks, wait, planTable, stories, onGranted })
     },
   }
   try {

@@ -2,7 +2,6 @@ import type { Deadline } from '../../core/deadline.ts'
 import type { Plan } from '../../core/plan.ts'
 import type { TableRequest, Wait } from '../../core/request.ts'
 import type { SqlStatement } from '../../core/statement.ts'
-import type { LockTimeout } from '../../dialects/transaction.ts'
 import type { LockStory } from '../../events/lock-story.ts'
 import type { OpenTransaction, Server } from '../port.ts'
 
@@ -17,11 +16,8 @@ export interface TableOpening {
   readonly stories: readonly LockStory[] | undefined
   /** The transaction is run again, and had its locks: what it waits now is waited anew. */
   readonly waitAnew: () => void
-  /** Plans the locks on the server of an attempt. `timeout` is the transaction's own. */
-  readonly prepare: (
-    open: OpenTransaction<unknown>,
-    timeout: LockTimeout | undefined,
-  ) => Promise<PreparedTables>
+  /** Plans the locks on the server of an attempt. */
+  readonly prepare: (open: OpenTransaction<unknown>) => Promise<PreparedTables>
 }
 
 /** The locks of an opening on one server. */

@@ -5,7 +5,6 @@ import { restoreStatement, statementsAtOnce, type Plan } from '../../core/plan.t
 import type { Receipt } from '../../core/receipt.ts'
 import { isSql, type SqlStatement } from '../../core/statement.ts'
 import { unsupported } from '../../core/support.ts'
-import type { LockTimeout } from '../../dialects/transaction.ts'
 import type { LockStory } from '../../events/lock-story.ts'
 import type { OpenTransaction } from '../port.ts'
 import { receiptOf } from '../rows/rows.ts'
@@ -19,8 +18,6 @@ import type { PlanTable, PreparedTables, TableOpening } from './port.ts'
 interface Opening extends Pick<TableOpening, 'wait'> {
   readonly locks: readonly TableLock[]
   readonly planTable: PlanTable
-  /** The transaction's own. */
-  readonly timeout: LockTimeout | undefined
   readonly stories: readonly LockStory[] | undefined
   readonly onGranted: () => void
 }
@@ -46,8 +43,10 @@ export async function prepareTables(
   })
   checkAccess(open, planned)
   const inside = planned.filter(({ plan }) => plan.inTransaction.length > 0)
-  if (inside.length > 0 && open.dialect.transaction.readsFirst === true) mustSeeTheLast(open)
-  const head = await headOf(open, inside, opening)
+  const head = headOf(open, inside)
+  // a lock that does not come with BEGIN may be what the transaction reads first
+  const isRead = head.length === 0 || open.dialect.transaction.readsFirst === true
+  if (inside.length > 0 && isRead) mustSeeTheLast(open)
   return {
     mode: wordOf(planned),
     by: await statementsInPlaceOfBegin(open, planned),
@@ -105,8 +104,8 @@ async function statementsInPlaceOfBegin(
   planned: readonly Planned[],
 ): Promise<readonly SqlStatement[] | undefined> {
   const { session, dialect, atEnd } = open
-  const parts = planned.map(({ plan }) => plan.atOnce).filter((part) => part !== undefined)
-  if (parts.length === 0) return undefined
+  const [first, ...others] = planned.map(({ plan }) => plan.atOnce).filter((part) => part !== undefined)
+  if (first === undefined) return undefined
   if (session.beginsBy === undefined)
     throw new UnsupportedLockError(
       dialect.name,
@@ -119,16 +118,21 @@ async function statementsInPlaceOfBegin(
   await session.beginsBy()
   open.isConfined = true
   atEnd.push(...(planned[0]?.plan.afterEnd ?? []).toReversed())
-  return statementsAtOnce(parts)
+  return statementsAtOnce(first, others)
+}
+
+/** To change the setting for one wait reads the old value: that would be the transaction's first read, before the lock. */
+function mustNotRead({ dialect, isolation }: OpenTransaction<unknown>): void {
+  if (dialect.named.canJoin(isolation)) return
+  throw new LockUsageError(
+    'wait',
+    `a transaction at ${isolation ?? 'this level'} would read before it has its tables: limit the wait by lockTimeoutMs`,
+  )
 }
 
 /** All of the locks as statements that travel with BEGIN, or none of them. */
-async function headOf(
-  { dialect, session }: OpenTransaction<unknown>,
-  inside: readonly Planned[],
-  { timeout }: Opening,
-): Promise<readonly SqlStatement[]> {
-  const { inHead } = dialect.named
+function headOf(open: OpenTransaction<unknown>, inside: readonly Planned[]): readonly SqlStatement[] {
+  const { inHead } = open.dialect.named
   const [first] = inside
   if (inHead === undefined || first === undefined) return []
   const locks = inside
@@ -138,10 +142,8 @@ async function headOf(
   const texts = locks.filter((lock) => lock !== undefined)
   const { setting } = first.plan
   if (setting === undefined) return texts
-  // before BEGIN: to read it inside would be the first read of a transaction that goes on reading what was there by then
-  const saved = setting.read && (await session.run(setting.read))[0]?.saved
-  const isOwn = setting.read !== undefined && timeout !== undefined && 'head' in timeout
-  return [setting.apply, ...texts, isOwn ? timeout.head : restoreStatement(setting, saved)]
+  mustNotRead(open)
+  return [setting.apply, ...texts, restoreStatement(setting, undefined)]
 }
 
 /** Where BEGIN takes the lock, who repeats it says when the time is over. */
@@ -198,5 +200,5 @@ function noteHeld(
 
 function sentFor({ begin: word, atOnce, inTransaction }: Plan): Receipt['statements'] {
   if (word !== undefined) return [{ sql: `BEGIN ${word}`, params: [] }]
-  return atOnce === undefined ? inTransaction : statementsAtOnce([atOnce])
+  return atOnce === undefined ? inTransaction : statementsAtOnce(atOnce)
 }

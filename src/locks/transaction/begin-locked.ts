@@ -56,11 +56,11 @@ interface Going {
 
 async function withTables(
   open: OpenTransaction<unknown>,
-  { tables, timeout }: Start,
+  { tables }: Start,
   { names, go }: Going,
 ): Promise<Begun> {
   const locks = await names
-  return go(locks, await tables?.prepare(open, timeout))
+  return go(locks, await tables?.prepare(open))
 }
 
 async function takeBoth(names: () => Promise<void> | undefined, tables: PreparedTables): Promise<void> {
@@ -121,9 +121,8 @@ function startOf(
   else if (probe !== undefined) head.push(probe.head)
   const start: Mutable<TransactionStart> = {}
   const mode = tables?.mode ?? writeMode
-  // what begins it in place of BEGIN says the level itself
   if (tables?.by !== undefined) start.by = tables.by
-  else if (isolation !== undefined) start.isolation = isolation
+  if (isolation !== undefined) start.isolation = isolation
   if (options.access !== undefined) start.access = access
   if (writes && mode !== undefined) start.mode = mode
   if (head.length > 0) start.head = head
