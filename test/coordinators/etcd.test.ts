@@ -66,6 +66,18 @@ test('the time of a lease is rounded up to whole seconds, and can be changed', a
   expect(await leases.inspect({ keys: [key] })).toEqual([])
 })
 
+test('a renewal gives a lease its whole time again', async ({ skip }) => {
+  const leases = createLeases({ endpoints: endpointsOf(shared(skip)) })
+  const key = randomUUID()
+  const lease = await leases.lease(key, { ttlMs: 600_000, renew: false })
+  const leftMs = async (): Promise<number> => (await leases.inspect({ keys: [key] }))[0]?.remainingMs ?? 0
+  await until(async () => (await leftMs()) < 598_000, 'a lease that runs out')
+  const before = await leftMs()
+  await lease.extend()
+  expect(await leftMs()).toBeGreaterThan(before)
+  await lease.release()
+})
+
 test('the holder is told when its lease has expired, and another has it then', async ({ skip }) => {
   const leases = createLeases({ endpoints: endpointsOf(shared(skip)) })
   const key = randomUUID()

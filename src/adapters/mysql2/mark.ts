@@ -4,7 +4,8 @@ import type { Row } from '../../core/statement.ts'
  * With autocommit off the next statement begins another transaction, and the server says no more than that one is open. A
  * savepoint of the first one ends with it: it is set before what may end the transaction, and looked for behind it.
  */
-export const [setMark, takeMark] = ['SAVEPOINT holdfast_mark', 'RELEASE SAVEPOINT holdfast_mark'] as const
+export const setMark = 'SAVEPOINT holdfast_mark'
+export const takeMark = 'RELEASE SAVEPOINT holdfast_mark'
 
 const ER_SP_DOES_NOT_EXIST = 1305
 
