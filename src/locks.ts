@@ -3,8 +3,7 @@ import { checkObject } from './core/check-field.ts'
 import { LockUsageError } from './core/errors.ts'
 import type { InspectOptions, Inspection } from './core/inspection.ts'
 import type { Plan } from './core/plan.ts'
-import type { Receipt } from './core/receipt.ts'
-import type { AdvisoryRequest, TableName, TableRequest, Target, Wait } from './core/request.ts'
+import type { AdvisoryRequest, TableRequest, Target, Wait } from './core/request.ts'
 import type { Session, Sessions } from './core/session.ts'
 import type { Row } from './core/statement.ts'
 import type { Unsupported } from './core/support.ts'
@@ -23,11 +22,13 @@ import type { TransactionOptions } from './locks/transaction/options.ts'
 import type { OpenTransaction, Server } from './locks/port.ts'
 import { isTarget, lockingRead, type RowQuery } from './locks/rows/query.ts'
 import { lockRows, type LockedRows, type LockingRead, type RowOptions } from './locks/rows/rows.ts'
-import type { TableOptions } from './locks/table/options.ts'
+import type { TableLocks } from './locks/table/table-locks.ts'
 import { partOf } from './locks/transaction/part.ts'
 import { createScope } from './locks/transaction/scope.ts'
 import { runTransaction } from './locks/transaction/transaction.ts'
 import type { DialectName, Registry } from './registry.ts'
+
+export type { TableLocks, TableOf } from './locks/table/table-locks.ts'
 
 /** What `createLocks` may be told of the server. What is left out is asked of the server once. */
 export interface LocksOptions<D extends DialectName> {
@@ -46,34 +47,6 @@ export type WaitOf<D extends DialectName> =
 export type RowOptionsOf<D extends DialectName> = Omit<RowOptions, 'wait'> & {
   /** @default 'block' */
   readonly wait?: WaitOf<D>
-}
-
-/** A table's name, where one of the dialects can lock a table. */
-export type TableOf<D extends DialectName> = Registry[D]['cells']['table'] extends Unsupported
-  ? never
-  : TableName
-
-/** Locks on whole tables. */
-export interface TableLocks<Tx, D extends DialectName = DialectName> {
-  /**
-   * Locks a table until the transaction ends: for work on so much of it that row locks would be too many, or on rows
-   * that are not there yet.
-   *
-   * Refused with {@link UnsupportedLockError} where the lock has to be there before the transaction begins, as on SQLite,
-   * MySQL and MariaDB: there name it in `tables` of `transaction`, which works on every database that has the lock.
-   * Rejects with {@link LockNotAvailableError} (`wait: 'nowait'`) or {@link LockTimeoutError} when others use the table.
-   *
-   * @example
-   * const granted = await locks.transaction(
-   *   async (tx) => {
-   *     const { granted } = await locks.table(tx, 'stock')
-   *     return granted
-   *   },
-   *   { tables: 'stock' },
-   * )
-   * granted // => 'exclusive'
-   */
-  readonly table: (tx: Tx, table: TableOf<D>, options?: TableOptions) => Promise<Receipt>
 }
 
 /** What locks are on every database and through every driver alike. */

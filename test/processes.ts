@@ -47,6 +47,7 @@ export const alone: Readonly<Record<string, readonly string[]>> = {
     'opentelemetry/',
     'orms/lost',
     'session-locks/loss',
+    'tables/rules',
     'watch/',
   ],
   'collects garbage, and looks at what is left': ['core/scope'],

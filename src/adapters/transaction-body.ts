@@ -33,10 +33,7 @@ export function mannerOf({ sql, answers }: SqlStatement): Manner {
   return sql.startsWith('SELECT ') ? 'read' : 'checked'
 }
 
-/**
- * What the work's statements have made of their transaction. They come one at a time: the next one is sent when the
- * former has been answered.
- */
+/** What the work's statements have made of their transaction. The next one is sent when the former has been answered. */
 export class TransactionBody implements Witness {
   /** The database may have ended the transaction: an error, or what the work has sent, can have done it. */
   isInDoubt = false
