@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { inspect } from 'node:util'
 import { Cluster } from 'ioredis'
 import { createCluster } from 'redis'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -213,6 +214,16 @@ test('a server that is full of other keys evicts those, and keeps the lease', as
     await send('SET', `cache:${index}`, 'x'.repeat(10_000), 'EX', '1000')
   await lease.extend()
   await lease.release()
+})
+
+test('a wrong password is in no part of the error, although ioredis notes it there', async ({ skip }) => {
+  shared(skip)
+  const { server } = await start('--requirepass', 'open-sesame')
+  const { client } = await open(ioredis, server.url.replace('redis://', 'redis://:wrong-secret@'))
+  const error = await caught(createLeases(client).lease('k', { wait: 'nowait' }))
+  expect(error).toBeInstanceOf(LockUsageError)
+  expect(error).toMatchObject({ field: 'client', message: /WRONGPASS/ })
+  expect(inspect(error, { depth: 10 })).not.toContain('wrong-secret')
 })
 
 test('a script of somebody else that does not end is told', async ({ skip }) => {

@@ -60,7 +60,8 @@ const elsewhere: Readonly<Record<string, string>> = {
 }
 
 /** What the caller is to see: in words that say what to do, where the server's do not. `cause` is the client's error. */
-export function explain(error: unknown, prefix: string): unknown {
+export function explain(thrown: unknown, prefix: string): unknown {
+  const error = withoutPassword(thrown)
   const code = codeIn(error)
   if (code === 'NOAUTH' || code === 'WRONGPASS')
     return refused(error, `Redis refuses the user or the password that the client was made with (${code})`)
@@ -73,6 +74,21 @@ export function explain(error: unknown, prefix: string): unknown {
   if (code === 'EVICTS') return evicting(error)
   const why = code === undefined ? undefined : elsewhere[code]
   return why === undefined ? error : new Error(`Redis takes no lease now: ${why} (${code})`, { cause: error })
+}
+
+/** An answer of the server, without the command that it is of. */
+class ReplyError extends Error {
+  override readonly name = 'ReplyError'
+}
+
+/**
+ * `ioredis` notes at an answer which command it is of. When a login fails, everything that waits for it is rejected with
+ * the answer to AUTH, beside which the password stands.
+ */
+function withoutPassword(error: unknown): unknown {
+  if (!(error instanceof Error) || !('command' in error)) return error
+  const { name } = (error.command ?? {}) as { readonly name?: unknown }
+  return /^(auth|hello)$/i.test(String(name)) ? new ReplyError(error.message) : error
 }
 
 function refused(cause: unknown, why: string): LockUsageError {
