@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { inspect } from 'node:util'
 import { Cluster } from 'ioredis'
-import { createCluster } from 'redis'
+import { createClient, createCluster, RESP_TYPES } from 'redis'
 import { afterEach, describe, expect, test } from 'vitest'
 
 import { leaseCommands } from '../../src/coordinators/redis/lease.ts'
@@ -224,6 +224,19 @@ test('a wrong password is in no part of the error, although ioredis notes it the
   expect(error).toBeInstanceOf(LockUsageError)
   expect(error).toMatchObject({ field: 'client', message: /WRONGPASS/ })
   expect(inspect(error, { depth: 10 })).not.toContain('wrong-secret')
+})
+
+test('a client that gives bytes for texts is understood', async ({ skip }) => {
+  const commandOptions = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } }
+  const client = createClient({ url: shared(skip).server.url, commandOptions })
+  await client.connect()
+  const leases = createLeases(client)
+  const key = randomUUID()
+  const lease = await leases.lease(key, { wait: 'nowait' })
+  expect(await leases.inspect({ keys: [key] })).toMatchObject([{ owner: lease.owner, fence: lease.fence }])
+  await lease.extend()
+  await lease.release()
+  client.destroy()
 })
 
 test('a script of somebody else that does not end is told', async ({ skip }) => {

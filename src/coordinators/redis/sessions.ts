@@ -42,10 +42,15 @@ async function sendKnown(client: RedisClient, call: Omit<Call, 'by'>): Promise<u
   }
 }
 
+/** A client can be set to give bytes for texts. */
 function rowOf(columns: readonly string[], reply: unknown): Row {
-  const parts: readonly unknown[] = Array.isArray(reply) ? reply : []
+  const parts: readonly unknown[] = Array.isArray(reply) ? reply.map((part) => asText(part)) : []
   const named = columns.map((column, index) => [column, parts[index]] as const)
   return Object.fromEntries(named.filter(([, part]) => part !== '' && part !== undefined))
+}
+
+function asText(part: unknown): unknown {
+  return Buffer.isBuffer(part) ? part.toString() : part
 }
 
 function warnOnce(): () => void {
