@@ -41,14 +41,15 @@ const renew: Does<'renew'> = async (gateway, { key, held: { owner, fence }, ttlM
     if (kept === term) return yes
     throw new EtcdError(grpc.aborted, 'the leader of the etcd cluster has changed under a renewal')
   }
-  // the lease has another time than before
+  // The lease has another time than before. The one of etcd's own that it had ends by itself: the holder may come back to
+  // that time, and a revocation that arrives late would then delete the key.
   await grant(gateway, leaseId, seconds)
   const condition = { owner, fence, revision: seen.revision }
   const moved = await change(gateway, key, { condition, to: { owner, leaseId } })
   // moved by a request of this very renewal, whose answer was lost
   const isThere = moved.key?.owner === owner && moved.key.fence === fence && moved.key.leaseId === leaseId
   const isMoved = moved.isDone || isThere
-  revoke(gateway, isMoved ? seen.leaseId : leaseId)
+  if (!isMoved) revoke(gateway, leaseId)
   return isMoved ? yes : no
 }
 
