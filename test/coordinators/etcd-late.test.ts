@@ -1,12 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 
+import { createGateway } from '../../src/coordinators/etcd/gateway.ts'
+import { leaseCommands } from '../../src/coordinators/etcd/lease.ts'
+import { sessions } from '../../src/coordinators/etcd/sessions.ts'
 import { LockNotAvailableError } from '../../src/core/errors.ts'
+import { chosenLeaseName } from '../../src/core/lease-name.ts'
 import { createLeases, type EtcdFetch } from '../../src/entries/etcd.ts'
 import { startEtcd } from '../engines/etcd-server.ts'
 import { useExtraServer } from '../engines/extra-server.ts'
-import { caught } from '../entries/stage.ts'
-import { endpointsOf } from './etcd-keys.ts'
+import { until } from '../engines/until.ts'
+import { caught, gate } from '../entries/stage.ts'
+import { endpointsOf, post } from './etcd-keys.ts'
 
 const shared = useExtraServer(() => startEtcd())
 
@@ -32,4 +37,45 @@ test('a lease that comes back to the time that it had is not ended by a revocati
   expect(await caught(other.lease(key, { wait: 'nowait' }))).toBeInstanceOf(LockNotAvailableError)
   await lease.extend()
   await lease.release()
+})
+
+test('a claim that fails leaves no lease of etcd behind', async ({ skip }) => {
+  const endpoints = endpointsOf(shared(skip))
+  const granted: string[] = []
+  const breaking: EtcdFetch = async (url, init) => {
+    if (url.endsWith('/v3/kv/txn')) throw new Error('the connection is broken')
+    if (url.endsWith('/v3/lease/grant')) granted.push((JSON.parse(init.body) as { ID: string }).ID)
+    return fetch(url, init)
+  }
+  const leases = createLeases({ endpoints, fetch: breaking })
+  const error = await caught(leases.lease(randomUUID(), { ttlMs: 600_000, wait: 'nowait' }))
+  expect(error).toMatchObject({ name: 'EtcdError' })
+  expect(granted).toHaveLength(1)
+  const all = async (): Promise<string> =>
+    JSON.stringify(await post(endpoints[0] ?? '', '/v3/lease/leases', {}))
+  await until(async () => !(await all()).includes(`"${granted[0]}"`), 'the end of what was granted')
+})
+
+test('a claim for which nobody waits any longer takes nothing', async ({ skip }) => {
+  const endpoints = endpointsOf(shared(skip))
+  const [asked, answered] = [gate(), gate()]
+  const slow: EtcdFetch = async (url, init) => {
+    if (url.endsWith('/v3/lease/grant')) {
+      asked.open()
+      await answered.opened
+    }
+    return fetch(url, { ...init, signal: null })
+  }
+  const key = randomUUID()
+  const session = await sessions(createGateway({ endpoints, auth: undefined, fetch: slow })).open()
+  const claim = { name: chosenLeaseName(key), owner: randomUUID(), ttlMs: 600_000 }
+  const [claiming] = leaseCommands('holdfast/leases/')
+    .acquire(claim)
+    .map((statement) => session.run(statement))
+  const refused = caught(claiming ?? Promise.resolve())
+  await asked.opened
+  await session.destroy(new Error('nobody waits'))
+  answered.open()
+  expect(await refused).toMatchObject({ name: 'EtcdError' })
+  expect(await createLeases({ endpoints }).inspect({ keys: [key] })).toEqual([])
 })

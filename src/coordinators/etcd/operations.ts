@@ -2,7 +2,17 @@ import type { Row } from '../../core/statement.ts'
 import { EtcdError, grpc } from './errors.ts'
 import type { Gateway } from './gateway.ts'
 import type { Operation } from './lease.ts'
-import { change, grant, keepAlive, leaseIdOf, read, revoke, secondsLeft, wholeSeconds } from './requests.ts'
+import {
+  change,
+  grant,
+  keepAlive,
+  leaseIdOf,
+  read,
+  revoke,
+  secondsLeft,
+  wholeSeconds,
+  type Changed,
+} from './requests.ts'
 
 type Does<Name extends Operation['operation']> = (
   gateway: Gateway,
@@ -18,13 +28,28 @@ const acquire: Does<'acquire'> = async (gateway, { key, claim: { owner, ttlMs } 
   if (seen !== undefined && seen.owner !== owner) return no
   const seconds = wholeSeconds(ttlMs)
   const leaseId = leaseIdOf(owner, seconds)
-  await grant(gateway, leaseId, seconds)
-  const taken = await change(gateway, key, { condition: { owner: undefined }, to: { owner, leaseId } })
+  const taken = await take(gateway, { key, owner, leaseId, seconds }).catch((error: unknown) => {
+    // with it goes the key, if it was taken all the same
+    revoke(gateway, leaseId)
+    throw error
+  })
   if (taken.isDone) return { answer: 1, fence: taken.revision }
   // taken by a request of this very claim, whose answer was lost
   if (taken.key?.owner === owner) return { answer: 1, fence: taken.key.fence }
   revoke(gateway, leaseId)
   return no
+}
+
+interface Taking {
+  readonly key: string
+  readonly owner: string
+  readonly leaseId: string
+  readonly seconds: number
+}
+
+async function take(gateway: Gateway, { key, owner, leaseId, seconds }: Taking): Promise<Changed> {
+  await grant(gateway, leaseId, seconds)
+  return change(gateway, key, { condition: { owner: undefined }, to: { owner, leaseId } })
 }
 
 /**

@@ -46,9 +46,12 @@ export async function grant({ call }: Gateway, leaseId: string, seconds: number)
   }
 }
 
+/** Where a lease of etcd's own is ended. */
+export const revocation = '/v3/lease/revoke'
+
 /** Ends a lease of etcd's own that no key needs. It would end by itself, so nobody waits for that. */
 export function revoke({ call }: Pick<Gateway, 'call'>, leaseId: string): void {
-  call('/v3/lease/revoke', { ID: leaseId }).catch(() => {})
+  call(revocation, { ID: leaseId }).catch(() => {})
 }
 
 /** Gives the whole time again. Undefined when the lease is over; otherwise the leader's term. */

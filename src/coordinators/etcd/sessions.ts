@@ -1,23 +1,37 @@
 import { released } from '../../core/session.ts'
 import type { LeaseSession, LeaseSessions } from '../../locks/port.ts'
-import { explain } from './errors.ts'
+import { EtcdError, explain, grpc } from './errors.ts'
 import type { Gateway } from './gateway.ts'
 import type { EtcdCommand } from './lease.ts'
 import { listenIn } from './listen.ts'
 import { perform } from './operations.ts'
+import { revocation } from './requests.ts'
 
-/** Every request is on its own: there is no connection to be had or ended. */
+/** Every request is on its own: there is no connection to be had or ended, only a list of requests that goes on. */
 export function sessions(gateway: Gateway): LeaseSessions {
-  const session: LeaseSession = {
+  return { adapter: 'etcd', open: async () => sessionOn(gateway), listen: listenIn(gateway) }
+}
+
+/** One that was destroyed begins no further request, as what takes a lease would be: nobody would know of it. */
+function sessionOn(gateway: Gateway): LeaseSession {
+  let isDestroyed = false
+  const call: Gateway['call'] = async (path, body) => {
+    if (isDestroyed && path !== revocation)
+      throw new EtcdError(grpc.unavailable, 'nobody waits for the answer of etcd any longer')
+    return gateway.call(path, body)
+  }
+  return {
     run: async (statement) => {
       try {
-        return [await perform(gateway, (statement as EtcdCommand).command)]
+        return [await perform({ ...gateway, call }, (statement as EtcdCommand).command)]
       } catch (error) {
         throw explain(error)
       }
     },
     release: () => released,
-    destroy: () => released,
+    destroy: () => {
+      isDestroyed = true
+      return released
+    },
   }
-  return { adapter: 'etcd', open: async () => session, listen: listenIn(gateway) }
 }
