@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+
 import type { CoordinatorDialect } from './coordinators/commands.ts'
 import { checkSignal, checkWork, onlyKnown, show } from './core/check-field.ts'
 import { LockUsageError } from './core/errors.ts'
@@ -11,7 +13,7 @@ import type { LeaseOptions } from './locks/lease/options.ts'
 import { limitTo } from './locks/limit.ts'
 import { runLeader, type LeaderOptions } from './locks/nodes/leader.ts'
 import { runSingleton, type SingletonOptions, type SingletonWork } from './locks/nodes/singleton.ts'
-import type { LeasePort, LeaseSessions } from './locks/port.ts'
+import type { KeptElsewhere, LeasePort, LeaseSessions } from './locks/port.ts'
 
 /** Which leases `inspect` looks at. */
 export interface LeaseInspectOptions {
@@ -56,7 +58,7 @@ export interface Coordinator {
 /** Where a server that keeps leases and nothing else, its client and the algorithm of leases meet. */
 export function meetCoordinator(dialect: CoordinatorDialect, sessions: LeaseSessions): Coordinator {
   const server = Object.assign(() => ({ dialect }), { dialect: () => dialect.name, candidates: [dialect] })
-  const port: LeasePort = { sessions, server, keeper: dialect.name }
+  const port: LeasePort = { sessions, server, keeper: keeperOf(dialect) }
   const leases = createLeases(port)
   const lease: Coordinator['lease'] = async (key, options = {}) =>
     leases.take({ key, name: chosenLeaseName(key), options })
@@ -79,6 +81,14 @@ export function meetCoordinator(dialect: CoordinatorDialect, sessions: LeaseSess
       return (await Promise.all(seen)).flat()
     },
   }
+}
+
+/** Two prefixes are two sets of leases, of which one does not know the other's keys. */
+function keeperOf({ name, lease }: CoordinatorDialect): KeptElsewhere {
+  const digest = createHash('sha256')
+    .update(lease.topic ?? '')
+    .digest('hex')
+  return { name, mark: `h${name.charAt(0)}:${digest.slice(0, 16)}` }
 }
 
 function checkInspect(options: LeaseInspectOptions): LeaseInspectOptions {

@@ -30,10 +30,17 @@ export interface Server {
   readonly version: Version
 }
 
+/** What keeps a lease that is not in the database. */
+export interface KeptElsewhere {
+  readonly name: string
+  /** What the names begin with under which a database keeps its fences: `hr:` and 16 letters. */
+  readonly mark: string
+}
+
 /** As much of a port as leases need: a database, or what keeps leases and nothing else. */
 export interface LeasePort {
   /** What keeps the leases, where that is no database: transactions elsewhere then compare their fences. */
-  readonly keeper?: string
+  readonly keeper?: KeptElsewhere
   readonly sessions: LeaseSessions
   readonly server: AskLeaseServer
 }

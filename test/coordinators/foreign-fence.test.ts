@@ -98,6 +98,21 @@ describeLeases((stage) => {
     expect(await journal(stale.owner)).toBe(1)
   })
 
+  test('the fences of one key under two prefixes are not compared', async ({ skip }) => {
+    redis ??= await nodeRedis.open(server(skip).server.url)
+    const [{ client }, key] = [redis, randomUUID()]
+    const low = await createLeases(client, { prefix: 'one:' }).lease(key)
+    const other = createLeases(client, { prefix: 'two:' })
+    await (await other.lease(key)).release()
+    const higher = await other.lease(key)
+    expect(higher.fence).toBeGreaterThan(low.fence)
+    await write(higher)
+    await write(low)
+    expect(await journal(low.owner)).toBe(1)
+    await low.release()
+    await higher.release()
+  })
+
   test('the fences of two leases are not compared', async ({ skip }) => {
     const [one, other] = [await two(skip), await two(skip)]
     await write(other.held)

@@ -3,7 +3,7 @@ import { readAnswer, type Answer, type Statement } from '../../core/statement.ts
 import type { Dialect } from '../../dialects/dialect.ts'
 import { readFailure } from '../failure.ts'
 import { heldBy, type Lease, type LeaseKept } from './lease.ts'
-import type { OpenTransaction } from '../port.ts'
+import type { KeptElsewhere, OpenTransaction } from '../port.ts'
 import { partOf } from '../transaction/part.ts'
 
 /**
@@ -43,10 +43,10 @@ function fencingOf({ name, lease }: Dialect, held: LeaseKept): readonly Statemen
   const { keeper, fence } = held
   if (keeper === undefined) return [lease.guard(held)]
   if (lease.admit !== undefined) return lease.admit(admittedName(held.name, keeper), fence)
-  throw new LockUsageError('lease', `is kept by ${keeper}, and ${name} has no way to compare its fence`)
+  throw new LockUsageError('lease', `is kept by ${keeper.name}, and ${name} has no way to compare its fence`)
 }
 
-/** As long as the name of the lease, and that of no lease: fences of two keepers cannot be compared. */
-function admittedName(name: string, keeper: string): string {
-  return name.replace(/^hl:/, `h${keeper.charAt(0)}:`)
+/** The name of no lease, and no longer than one. Fences of two keepers cannot be compared, so each has names of its own. */
+function admittedName(name: string, { mark }: KeptElsewhere): string {
+  return name.replace(/^hl:.*:/, `${mark}:`)
 }

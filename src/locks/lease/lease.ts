@@ -18,7 +18,7 @@ import { createRenewalRounds } from './renewal-rounds.ts'
 import { createLeaseTable } from './table.ts'
 import { createValidity, type Validity, type ValidityOf } from './validity.ts'
 import { waitForLease, type LeaseAsked, type LeaseShop } from './wait.ts'
-import type { LeasePort } from '../port.ts'
+import type { KeptElsewhere, LeasePort } from '../port.ts'
 import { labelOf, type LockNoun } from '../refused.ts'
 
 /** A named lock that ends by itself when its holder is no longer heard of. */
@@ -128,7 +128,7 @@ const tellingMs = 1000
 
 /** A lease that was granted, and what keeps it where that is no database. */
 export interface LeaseKept extends LeaseHeld {
-  readonly keeper: string | undefined
+  readonly keeper: KeptElsewhere | undefined
 }
 
 const heldLeases = new WeakMap<object, LeaseKept>()
@@ -198,7 +198,7 @@ class LeaseFace implements Omit<Lease, 'release' | typeof Symbol.asyncDispose> {
 function faceOf(
   key: LockKey,
   { held, label, validity, renewal, release }: Holding,
-  keeper: string | undefined,
+  keeper: KeptElsewhere | undefined,
 ): Lease {
   const abandoned = new Cutoff()
   const lease = createHandle(new LeaseFace(key, held, { validity, renewal }), {
