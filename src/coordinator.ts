@@ -100,7 +100,7 @@ function checkInspect(options: LeaseInspectOptions): LeaseInspectOptions {
 }
 
 /** How long the server is waited for. */
-const patienceMs = 30_000
+const patienceMs = 5000
 
 interface Looked {
   readonly name: string

@@ -4,6 +4,7 @@ import { LockNotAvailableError, RetryableTransactionError } from '../../core/err
 import type { LockKey } from '../../core/key.ts'
 import type { Wait } from '../../core/request.ts'
 import { takeTurn } from '../lane.ts'
+import { NoAnswerError } from '../limit.ts'
 import { NoConnectionError } from '../open-session.ts'
 import { forget, tryAcquire, type Acquisition, type Busy, type Grant } from './acquire.ts'
 import type { Attendance } from './attendance.ts'
@@ -61,6 +62,9 @@ async function takeNow(shop: LeaseShop, asked: LeaseAsked): Promise<Grant> {
     if (isGrant(tried)) return tried
   } catch (error) {
     if (asked.signal?.aborted === true || error instanceof NoConnectionError) throw error
+    // nobody knows then whether another holds it
+    if (error instanceof NoAnswerError)
+      throw notAvailable(askedOn(shop.port, { ...refused, because: error.message }), error)
     throw error instanceof RetryableTransactionError || deadline.isPast()
       ? notAvailable(askedOn(shop.port, refused), error)
       : error

@@ -5,6 +5,7 @@ import { LockError, LockNotAvailableError, LockTimeoutError, LockUsageError } fr
 import { inWords, readable } from '../../core/in-words.ts'
 import type { LockKey } from '../../core/key.ts'
 import { warn } from '../handle.ts'
+import { NoAnswerError } from '../limit.ts'
 import { textOfKey } from '../refused.ts'
 import type { LeaseOptions } from '../lease/options.ts'
 import type { Lease } from '../lease/lease.ts'
@@ -130,9 +131,11 @@ async function runOnce(
   try {
     lease = await take()
   } catch (error) {
-    const isBusy = error instanceof LockNotAvailableError || error instanceof LockTimeoutError
+    const isRefused = error instanceof LockNotAvailableError || error instanceof LockTimeoutError
+    // a server that says nothing does not say that another node has it
+    const isBusy = isRefused && !(error.cause instanceof NoAnswerError)
     // a mistake in the call would only be repeated for ever
-    if (error instanceof LockError && !isBusy) throw error
+    if (error instanceof LockError && !isRefused) throw error
     if (!isBusy) onError(error)
     return false
   }

@@ -6,9 +6,12 @@ import type { TableName, TableRequest } from '../../core/request.ts'
 import type { OpenTransaction } from '../port.ts'
 import type { TableLock, TablesOption } from './options.ts'
 
-/** What tells a table from others, and puts them into the one order in which every caller locks them. */
+/**
+ * What tells a table from others, and puts them into the one order in which every caller locks them. By its own name
+ * first: one caller may name its schema, and another not.
+ */
 export function idOfTable(table: TableName): string {
-  return JSON.stringify([table].flat())
+  return JSON.stringify([table].flat().toReversed())
 }
 
 /** Checks one request at the door. */
