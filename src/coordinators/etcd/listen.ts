@@ -1,4 +1,6 @@
 import type { Sessions } from '../../core/session.ts'
+import { within } from '../../locks/limit.ts'
+import { listenWithinMs } from '../commands.ts'
 import type { Gateway, Json } from './gateway.ts'
 import { bytes } from './requests.ts'
 
@@ -10,19 +12,22 @@ export function listenIn({ stream }: Gateway): NonNullable<Sessions['listen']> {
   return async (topic, wake) => {
     const over = new AbortController()
     const request = { key: bytes(topic), range_end: bytes(endOf(topic)), filters: ['NOPUT'] }
-    const answers = linesOf(await stream('/v3/watch', { create_request: request }, over.signal))
-    try {
+    const begin = async (): Promise<AsyncGenerator<Json>> => {
+      const lines = linesOf(await stream('/v3/watch', { create_request: request }, over.signal))
       // only what is deleted after this answer is heard of
-      await answers.next()
-    } catch (error) {
-      over.abort()
-      throw error
+      await lines.next()
+      return lines
     }
+    const end = (): void => over.abort()
+    const answers = await within({ ms: listenWithinMs }, begin(), end).catch((error: unknown) => {
+      end()
+      throw error
+    })
     void follow(answers, (key) => wake(key.slice(topic.length))).finally(() => {
       if (!over.signal.aborted) wake('')
       over.abort()
     })
-    return async () => over.abort()
+    return async () => end()
   }
 }
 

@@ -1,4 +1,6 @@
 import type { Sessions } from '../../core/session.ts'
+import { within } from '../../locks/limit.ts'
+import { listenWithinMs } from '../commands.ts'
 import { isIoredis, type IoredisListener, type NodeRedisListener, type RedisClient } from './client.ts'
 
 type Listen = NonNullable<Sessions['listen']>
@@ -38,7 +40,7 @@ export function listenOn(client: RedisClient): Listen {
       ? byIoredis(client.duplicate(), ears)
       : byRedis(client.duplicate(), ears)
     try {
-      await listener.begin(topic)
+      await within({ ms: listenWithinMs }, listener.begin(topic), end)
     } catch (error) {
       end()
       throw error
