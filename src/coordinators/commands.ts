@@ -7,12 +7,6 @@ export interface CoordinatorCommands extends LeaseCommands {
   readonly holder: (name: string) => Statement
 }
 
-/**
- * How long a listener may take to begin. A server that is silent would keep its connection open, and the process alive,
- * long after the last who waited; without a listener one looks from time to time.
- */
-export const listenWithinMs = 10_000
-
 /** A server that keeps leases: what it is called, what its errors mean, and how it is asked. */
 export interface CoordinatorDialect extends LeaseKeeper {
   readonly lease: CoordinatorCommands

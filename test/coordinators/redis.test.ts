@@ -12,6 +12,7 @@ import { createLeases } from '../../src/entries/redis.ts'
 import { createTestLocks } from '../../src/entries/testing.ts'
 import type { StartedServer } from '../engines/engine.ts'
 import { useExtraServer } from '../engines/extra-server.ts'
+import { freePort } from '../engines/free-port.ts'
 import { startRedis } from '../engines/redis-server.ts'
 import { until } from '../engines/until.ts'
 import { caught } from '../entries/stage.ts'
@@ -36,6 +37,11 @@ async function start(...settings: string[]): Promise<StartedServer> {
   const server = await startRedis('redis', settings)
   started.push(server)
   return server
+}
+
+/** Its members speak on a port of their own, which would be 10,000 higher than the first: there may be none. */
+async function startCluster(...settings: string[]): Promise<StartedServer> {
+  return start('--cluster-enabled', 'yes', '--cluster-port', String(await freePort()), ...settings)
 }
 
 const shared = useExtraServer(() => startRedis())
@@ -314,7 +320,7 @@ test('a failover before the replica has the lease gives it to two, and the secon
 test('a cluster keeps each lease in the slot of its one key', async ({ skip }) => {
   shared(skip)
   // one that has met no other does not know its own address
-  const { server } = await start('--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1')
+  const { server } = await startCluster('--cluster-announce-ip', '127.0.0.1')
   const { send } = await open(nodeRedis, server.url)
   await send('CLUSTER', 'ADDSLOTSRANGE', '0', '16383')
   await until(async () => /cluster_state:ok/.test(String(await send('CLUSTER', 'INFO'))), 'a cluster')
@@ -335,7 +341,7 @@ test('a cluster keeps each lease in the slot of its one key', async ({ skip }) =
 
 test('a cluster without all of its slots says so', async ({ skip }) => {
   shared(skip)
-  const { server } = await start('--cluster-enabled', 'yes')
+  const { server } = await startCluster()
   const leases = createLeases((await open(nodeRedis, server.url)).client)
   const error = await caught(leases.lease('k', { wait: 'nowait' }))
   expect(error).toMatchObject({ message: /its cluster is down.*\(CLUSTERDOWN\)/ })

@@ -1,6 +1,5 @@
 import type { Sessions } from '../../core/session.ts'
-import { within } from '../../locks/limit.ts'
-import { listenWithinMs } from '../commands.ts'
+import { beginListening } from '../begin-listening.ts'
 import type { Gateway, Json } from './gateway.ts'
 import { bytes } from './requests.ts'
 
@@ -19,10 +18,7 @@ export function listenIn({ stream }: Gateway): NonNullable<Sessions['listen']> {
       return lines
     }
     const end = (): void => over.abort()
-    const answers = await within({ ms: listenWithinMs }, begin(), end).catch((error: unknown) => {
-      end()
-      throw error
-    })
+    const answers = await beginListening(begin(), end)
     void follow(answers, (key) => wake(key.slice(topic.length))).finally(() => {
       if (!over.signal.aborted) wake('')
       over.abort()

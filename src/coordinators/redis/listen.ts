@@ -1,6 +1,5 @@
 import type { Sessions } from '../../core/session.ts'
-import { within } from '../../locks/limit.ts'
-import { listenWithinMs } from '../commands.ts'
+import { beginListening } from '../begin-listening.ts'
 import { isIoredis, type IoredisListener, type NodeRedisListener, type RedisClient } from './client.ts'
 
 type Listen = NonNullable<Sessions['listen']>
@@ -39,12 +38,7 @@ export function listenOn(client: RedisClient): Listen {
     const listener = isIoredis(client)
       ? byIoredis(client.duplicate(), ears)
       : byRedis(client.duplicate(), ears)
-    try {
-      await within({ ms: listenWithinMs }, listener.begin(topic), end)
-    } catch (error) {
-      end()
-      throw error
-    }
+    await beginListening(listener.begin(topic), end)
     return async () => end()
   }
 }
