@@ -74,7 +74,8 @@ const renew: Does<'renew'> = async (gateway, { key, held: { owner, fence }, ttlM
   // moved by a request of this very renewal, whose answer was lost
   const isThere = moved.key?.owner === owner && moved.key.fence === fence && moved.key.leaseId === leaseId
   const isMoved = moved.isDone || isThere
-  if (!isMoved) revoke(gateway, leaseId)
+  // only where it cannot come back: of a lease that is still this owner's, the key may be moved here by the next renewal
+  if (moved.key?.owner !== owner) revoke(gateway, leaseId)
   return isMoved ? yes : no
 }
 
