@@ -1,4 +1,4 @@
-// Prints from vitest's JSON report each test that failed with the first line of why, and then `N passed, N failed,
+// Prints from vitest's JSON report each test that failed with the first lines of why, and then `N passed, N failed,
 // N skipped` behind the words that are given after the report's path; fails when a test failed or none ran.
 import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
@@ -12,7 +12,7 @@ function read(path) {
 }
 
 function failed(name, title, message) {
-  const [reason] = (message ?? '').split('\n', 1)
+  const reason = (message ?? '').split('\n', 8).join('\n    ')
   return `failed: ${[relative(process.cwd(), name), title, reason].filter(Boolean).join(': ')}`
 }
 
