@@ -18,11 +18,16 @@ describeClients(
         })
       const holder = run()
       await began.opened
-      const others = scene.connect(1)
-      const waiter = others.locks.withLock(['invoice', 7], async () => {})
       const outsider = await scene.engine.open()
       const { lookUntil } = await lookerOn(outsider, { name: 'postgres', version: scene.server.version })
       const named = ({ kind }: LockSeen): boolean => kind === 'name'
+      // with a pipeline the work may begin before the server has heard of the lock
+      await lookUntil(
+        ({ sessions }) => sessions.some(({ holds }) => holds.some(named)),
+        'a holder of the name',
+      )
+      const others = scene.connect(1)
+      const waiter = others.locks.withLock(['invoice', 7], async () => {})
       const sight = await lookUntil(
         ({ sessions }) => sessions.some(({ waits }) => waits !== undefined && named(waits.lock)),
         'a session that waits for the name',
