@@ -37,6 +37,7 @@ export const alone: Readonly<Record<string, readonly string[]>> = {
   'hears or counts whatever happens in the process': [
     'bodies/broken-connection',
     'bodies/mongodb-driver',
+    'bodies/one-signal',
     'bodies/pool-patience',
     'claims/listen',
     'claims/work',
