@@ -1,10 +1,9 @@
 import { performance } from '../../core/clock.ts'
-import { LockUsageError, UnsupportedLockError } from '../../core/errors.ts'
+import { LockUsageError } from '../../core/errors.ts'
 import type { Plan } from '../../core/plan.ts'
 import type { Receipt } from '../../core/receipt.ts'
 import type { Isolation } from '../../core/request.ts'
 import type { SavepointWatch } from '../../core/session.ts'
-import { unsupported } from '../../core/support.ts'
 import { LockContention, namingHeld } from '../contention.ts'
 import { isolationOf } from './default-isolation.ts'
 import { noteJoined, watchReturns } from './given-up.ts'
@@ -19,6 +18,7 @@ import {
 } from './opening.ts'
 import type { OpenTransaction } from '../port.ts'
 import { receiptOf } from '../rows/rows.ts'
+import { mustSeeTheLast } from '../sees-the-last.ts'
 import { beforeItsEnd } from '../transaction/before-its-end.ts'
 import { lockInTime, oneAtATime } from '../transaction/one-at-a-time.ts'
 import { tellInside } from '../transaction/lock-stories.ts'
@@ -102,7 +102,6 @@ export function heldAlready(has: Receipt, { reentry, mode }: Pick<CheckedLock, '
   return has
 }
 
-/** The lock is worth nothing when the transaction goes on reading what was there before the last holder wrote. */
 function checkJoinable(
   { dialect, access }: OpenTransaction<unknown>,
   plan: Plan,
@@ -110,15 +109,8 @@ function checkJoinable(
 ): void {
   if (access === 'read-only' && (isWholeDatabase(plan) || plan.needs.length > 0))
     throw new LockUsageError('access', 'a read-only transaction cannot take this lock on this database')
-  if (dialect.named.canJoin(isolation)) return
-  throw new UnsupportedLockError(
-    dialect.name,
-    'advisory',
-    unsupported(
-      `a transaction at ${isolation ?? 'this isolation level'} may go on reading what was there before the lock was granted`,
-      "use locks.withLock, which takes the lock before the transaction begins, or isolation: 'read committed'",
-    ),
-  )
+  const instead = 'use locks.withLock, which takes the lock before the transaction begins'
+  mustSeeTheLast(dialect, isolation, { category: 'advisory', instead })
 }
 
 /** What was made just now may be invisible to this transaction: it is repeated. */

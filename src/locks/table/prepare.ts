@@ -8,6 +8,7 @@ import { unsupported } from '../../core/support.ts'
 import type { LockStory } from '../../events/lock-story.ts'
 import type { OpenTransaction } from '../port.ts'
 import { receiptOf } from '../rows/rows.ts'
+import { mustSeeTheLast } from '../sees-the-last.ts'
 import { withSetting } from '../setting.ts'
 import { sendLock, take } from '../take.ts'
 import { tellGranted } from '../transaction/lock-stories.ts'
@@ -46,7 +47,7 @@ export async function prepareTables(
   const head = headOf(open, inside)
   // a lock that does not come with BEGIN may be what the transaction reads first
   const isRead = head.length === 0 || open.dialect.transaction.readsFirst === true
-  if (inside.length > 0 && isRead) mustSeeTheLast(open)
+  if (inside.length > 0 && isRead) mustSeeTheLast(open.dialect, isolation, { category: 'table' })
   return {
     mode: wordOf(planned),
     by: await statementsInPlaceOfBegin(open, planned),
@@ -67,19 +68,6 @@ async function settleLevel(open: OpenTransaction<unknown>, { wait }: Opening): P
   if (open.isolation !== undefined || !isAsked || how?.goesWithBegin !== true) return
   const [row] = await open.session.run(how.ask)
   open.isolation = how.read(row)
-}
-
-/** The lock is worth nothing when the transaction goes on reading what was there before the last holder wrote. */
-export function mustSeeTheLast({ dialect, isolation }: OpenTransaction<unknown>, instead?: string): void {
-  if (dialect.named.canJoin(isolation)) return
-  throw new UnsupportedLockError(
-    dialect.name,
-    'table',
-    unsupported(
-      `a transaction at ${isolation ?? 'this isolation level'} may go on reading what was there before the lock was granted`,
-      [instead, "use isolation: 'read committed'"].filter((way) => way !== undefined).join(', or '),
-    ),
-  )
 }
 
 function checkAccess({ access }: OpenTransaction<unknown>, planned: readonly Planned[]): void {

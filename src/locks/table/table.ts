@@ -9,13 +9,14 @@ import { isolationOf } from '../named/default-isolation.ts'
 import type { OpenTransaction } from '../port.ts'
 import { naming } from '../refused.ts'
 import { receiptOf, whileOpen } from '../rows/rows.ts'
+import { mustSeeTheLast } from '../sees-the-last.ts'
 import { tellInside } from '../transaction/lock-stories.ts'
 import { lockInTime, oneAtATime } from '../transaction/one-at-a-time.ts'
 import { withSavepoint } from '../transaction/savepoint.ts'
 import { checkTable, heldTable, nameOf } from './held.ts'
 import type { TableOptions } from './options.ts'
 import type { PlanTable } from './port.ts'
-import { isBeginning, mustSeeTheLast, takeInside } from './prepare.ts'
+import { isBeginning, takeInside } from './prepare.ts'
 
 /** A call for a lock on a table. */
 export interface TableCall {
@@ -73,7 +74,7 @@ async function lockNow(
   { options, plan }: TableCall & { readonly plan: Plan },
 ): Promise<Receipt> {
   await isolationOf(open)
-  mustSeeTheLast(open, tablesOfTransaction)
+  mustSeeTheLast(open.dialect, open.isolation, { category: 'table', instead: tablesOfTransaction })
   const began = performance.now()
   const lock = (): Promise<unknown> =>
     withSavepoint(open, { isAsked: options.savepoint === true }, () =>
