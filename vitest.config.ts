@@ -53,7 +53,7 @@ function projectOf(
       unstubEnvs: !isolate,
       unstubGlobals: !isolate,
       // only against hanging: a machine may be ten times slower
-      testTimeout: 180_000,
+      testTimeout: 300_000,
       hookTimeout: 300_000,
       pool: 'forks',
       // tests that run side by side wait for a server that says nothing

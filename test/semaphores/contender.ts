@@ -7,8 +7,8 @@ import { semaphoreKey, useTable } from './use.ts'
  * A process of contenders: `contender.ts <engine> <url> <contenders> <permits> <ttlMs>`.
  *
  * Each of them takes a permit, works under it and gives it back, again and again until its parent says `stop`. What it
- * says of a permit is said while it has it: `in` after it was granted, `out` before it is given back, which is not done
- * before the parent has heard of it.
+ * says of a permit is said while it has it: `in` after it was granted, `out` before it is given back. With neither it goes
+ * on before the parent has heard of it.
  */
 
 export interface Use {
@@ -50,16 +50,21 @@ async function contend(): Promise<void> {
   while (!stop.signal.aborted) {
     const permit = await semaphore.acquire({ signal: stop.signal })
     const { owner, slot, fence } = permit
-    const isHeard = new Promise<void>((resolve) => heard.set(owner, resolve))
     // written before it is told of: one that is stopped in a transaction keeps its slot for as long as that is open
     const isWritten = await isStillHeld(() => write(permit))
-    say({ in: { owner, slot, fence } })
+    await tell(owner, { in: { owner, slot, fence } })
     if (isToFreeze) await freeze(owner)
-    say({ out: owner, isConfirmed: isWritten && (await isStillHeld(() => permit.extend())) })
-    await isHeard
-    heard.delete(owner)
+    const isConfirmed = isWritten && (await isStillHeld(() => permit.extend()))
+    await tell(owner, { out: owner, isConfirmed })
     await permit.release()
   }
+}
+
+async function tell(owner: string, message: FromContender): Promise<void> {
+  const isHeard = new Promise<void>((resolve) => heard.set(owner, resolve))
+  say(message)
+  await isHeard
+  heard.delete(owner)
 }
 
 async function freeze(owner: string): Promise<void> {

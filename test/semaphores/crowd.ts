@@ -13,6 +13,8 @@ export interface CrowdPlan {
   readonly contenders: number
   readonly permits: number
   readonly ttlMs: number
+  /** How many have to have a permit before the first of them goes on. @default 1 */
+  readonly together?: number
 }
 
 /** What was heard of permits, in the order in which it was. */
@@ -38,21 +40,29 @@ export interface Crowd {
 
 export async function gather(plan: CrowdPlan): Promise<Crowd> {
   const program = await programOf(new URL('./contender.ts', import.meta.url))
-  const { engine, url, contenders, permits, ttlMs } = plan
+  const { engine, url, contenders, permits, ttlMs, together = 1 } = plan
   const children = new Map<string, ChildProcess>()
   const heard: Heard[] = []
   const failures: string[] = []
   const frozen: string[] = []
+  const kept: (() => void)[] = []
   let started = 0
+  const goOn = (child: ChildProcess, owner: string): void => {
+    const answer: ToContender = { heard: owner }
+    if (child.connected) child.send(answer)
+  }
   const hear = (by: string, child: ChildProcess, message: FromContender): void => {
     if (message === 'ready') return
     if ('failed' in message) failures.push(message.failed)
     if ('frozen' in message) frozen.push(message.frozen)
-    if ('in' in message) heard.push({ in: message.in, by })
+    if ('in' in message) {
+      kept.push(() => goOn(child, message.in.owner))
+      // once there are as many, there were as many
+      if (heard.push({ in: message.in, by }) >= together) for (const one of kept.splice(0)) one()
+    }
     if (!('out' in message)) return
     heard.push(message)
-    const answer: ToContender = { heard: message.out }
-    if (child.connected) child.send(answer)
+    goOn(child, message.out)
   }
   const start = async (): Promise<void> => {
     const by = `process ${(started += 1)}`
