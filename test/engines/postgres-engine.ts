@@ -35,7 +35,10 @@ export async function connectToPostgres(server: Server): Promise<Engine> {
     kill: async ({ id }) => void (await ask('select pg_terminate_backend($1, 120000)', [Number(id)])),
     leftovers: async () => (await ask(HELD, [database])).map(({ line }) => String(line)),
     close: async () => {
-      await ask(`drop database if exists ${database} with (force)`)
+      const drop = `drop database if exists ${database}`
+      // The server waits for those who are about to leave. By force it would tell them why, and a pool that has just been
+      // ended, and to which nobody listens any longer, ends the process when it hears of that.
+      await ask(drop).catch(() => ask(`${drop} with (force)`))
       await (await observer()).end()
     },
   }
