@@ -7,7 +7,7 @@ import type { Version } from '../core/version.ts'
 import type { LeaseStatements } from './lease.ts'
 import type { ClaimStatements } from './claim.ts'
 import type { EnqueueStatements } from './enqueue.ts'
-import type { NamedLockTraits } from './named-lock.ts'
+import type { NamedLockTraits, ServerDoubts } from './named-lock.ts'
 import type { OnceStatements } from './once.ts'
 import type { OptimisticStatements } from './optimistic.ts'
 import type { DialectTools } from './tools.ts'
@@ -41,6 +41,11 @@ export interface Dialect {
   readonly optimistic: OptimisticStatements
   readonly once: OnceStatements
   readonly identity: Identity
+  /**
+   * Asks whether other servers take writes to the same data, none of which knows the locks of this one: they meet when
+   * they commit. Reads why locks of this server alone are refused. Absent where no such servers are known.
+   */
+  readonly peers?: Pick<ServerDoubts, 'ask' | 'read'>
   /** How jobs are stored. Loaded when it is asked for; without it `enqueue` is refused. */
   readonly enqueue?: () => Promise<EnqueueStatements>
   /** For looking at servers and proving what they do. Without it `inspect`, `attest` and `adviseIndexes` are refused. */

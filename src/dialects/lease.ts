@@ -89,6 +89,11 @@ export interface LeaseStatements {
    */
   readonly guard: (held: LeaseHeld) => Statement
   /**
+   * The same among servers that do not know each other's locks and compare their changes: it changes the lease's row, so
+   * that of this transaction and one that takes the lease over on another server only one is stored.
+   */
+  readonly guardByChange?: (held: LeaseHeld) => readonly Statement[]
+  /**
    * The first statements of a transaction under a lease that is kept elsewhere: `granted`, or `not-held` when a higher fence
    * was seen under this name. The highest one is kept in `_leases`, as a row that nobody owns. Of two such transactions one
    * waits for the end of the other, or fails with a conflict. Absent where a dialect has no way to do so.
@@ -101,7 +106,7 @@ export interface LeaseStatements {
 }
 
 /** All but what belongs to a transaction: what keeps leases and nothing else has none. */
-export type LeaseCommands = Omit<LeaseStatements, 'guard' | 'admit'>
+export type LeaseCommands = Omit<LeaseStatements, 'guard' | 'guardByChange' | 'admit'>
 
 /** As much of a dialect as leases need: what keeps leases and nothing else has no more. */
 export interface LeaseKeeper {

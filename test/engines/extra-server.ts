@@ -10,13 +10,16 @@ type Skip = (reason: string) => never
 const START_WITHIN_MS = 300_000
 
 /**
- * A server for one test file beside the engines: another way to one of them, or one that is set up in a special way.
+ * A server for one test file beside the engines: another way to one of them, one that is set up in a special way, or
+ * several that belong together.
  *
  * A test asks for it with its own `skip`, and is skipped with the reason where it cannot be had. With
  * `HOLDFAST_REQUIRE_EXTRA=1` the file fails instead.
  */
-export function useExtraServer(start: () => Promise<StartedServer>): (skip: Skip) => StartedServer {
-  let started: StartedServer | undefined
+export function useExtraServer<T extends Pick<StartedServer, 'stop'> = StartedServer>(
+  start: () => Promise<T>,
+): (skip: Skip) => T {
+  let started: T | undefined
   let reason = 'it was not started'
   beforeAll(async () => {
     try {

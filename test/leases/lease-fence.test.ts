@@ -2,11 +2,13 @@ import { beforeAll, expect, test } from 'vitest'
 
 import { LockLostError, LockUsageError } from '../../src/core/errors.ts'
 import type { Statement } from '../../src/core/statement.ts'
-import { assertFence } from '../../src/locks/lease/fence.ts'
+import { createFence } from '../../src/locks/lease/fence.ts'
 import type { Lease } from '../../src/locks/lease/lease.ts'
 import { until } from '../engines/use.ts'
 import { caught, gate } from '../entries/stage.ts'
 import { describeLeases, take, type LeaseStage } from './lease-stage.ts'
+
+const assertFence = createFence()
 
 describeLeases((stage) => {
   const isDocuments = stage.name === 'mongodb'

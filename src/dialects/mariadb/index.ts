@@ -8,6 +8,7 @@ import { lease } from '../mysql/lease.ts'
 import { named } from '../mysql/named.ts'
 import { once } from '../mysql/once.ts'
 import { optimistic } from '../mysql/optimistic.ts'
+import { peers } from '../mysql/peers.ts'
 import { innodbRow } from '../mysql/row.ts'
 import { table } from '../mysql/table.ts'
 import { userLock } from '../mysql/user-lock.ts'
@@ -48,6 +49,7 @@ export const mariadb: BuiltinDialect<'mariadb'> = {
   transaction,
   lease,
   named,
+  peers,
   enqueue: async () => (await import('../mysql/enqueue.ts')).enqueue,
   tools: async () => (await import('./tools.ts')).tools,
   identity: identity('MariaDB'),

@@ -27,8 +27,8 @@ const family: readonly SettingRule[] = [
     id: 'galera',
     severity: 'warning',
     title: 'this server is a node of a Galera cluster (wsrep_on)',
-    why: 'The other nodes do not know its row locks and advisory locks: two transactions on two nodes both get the row, and one of them fails at COMMIT. Holdfast refuses advisory locks here.',
-    mend: 'Use locks.lease(...), send all transactions that lock to one node, and let locks.transaction(...) retry what failed.',
+    why: 'The other nodes do not know its locks: two transactions on two nodes both get the row, and one of them fails at COMMIT, if both have written it. Holdfast refuses advisory locks and table locks here.',
+    mend: 'Use locks.lease(...), write the rows that you lock or send all transactions that lock to one node, and let locks.transaction(...) retry what failed.',
   },
   {
     setting: 'default_storage_engine',
@@ -137,8 +137,8 @@ export const mysqlRules: readonly SettingRule[] = [
     id: 'several-primaries',
     severity: 'warning',
     title: 'this server belongs to a group with several primaries',
-    why: 'The others do not know its row locks and advisory locks: of two transactions that lock one row on two servers, one fails at COMMIT. Holdfast refuses advisory locks here.',
-    mend: 'Use locks.lease(...), and send all transactions that lock to one member.',
+    why: 'The others do not know its locks: two transactions on two servers both get the row, and one of them fails at COMMIT, if both have written it. Holdfast refuses advisory locks and table locks here.',
+    mend: 'Use locks.lease(...), write the rows that you lock or send all transactions that lock to one member, and let locks.transaction(...) retry what failed.',
   },
 ]
 

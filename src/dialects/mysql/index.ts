@@ -10,6 +10,7 @@ import { lease } from './lease.ts'
 import { named } from './named.ts'
 import { once } from './once.ts'
 import { optimistic } from './optimistic.ts'
+import { peers } from './peers.ts'
 import { innodbRow } from './row.ts'
 import { table } from './table.ts'
 import { userLock } from './user-lock.ts'
@@ -49,6 +50,7 @@ export const mysql: BuiltinDialect<'mysql'> = {
   transaction,
   lease,
   named,
+  peers,
   enqueue: async () => (await import('./enqueue.ts')).enqueue,
   tools: async () => (await import('./tools.ts')).tools,
   identity: identity('MySQL'),

@@ -1,8 +1,10 @@
 import type { Isolation } from '../../core/request.ts'
 import type { Row } from '../../core/statement.ts'
 import { unsupported, type Unsupported } from '../../core/support.ts'
+import { isOn, settingsIn } from '../finding-settings.ts'
 import type { NamedLockTraits } from '../named-lock.ts'
 import { sql } from '../sql.ts'
+import { peers } from './peers.ts'
 
 /**
  * MySQL's and MariaDB's user locks, which live in the memory of one server.
@@ -29,25 +31,12 @@ export const named: NamedLockTraits = {
 }
 
 function read(rows: readonly Row[]): Unsupported | undefined {
-  const variables = new Map(rows.map(({ Variable_name, Value }) => [Variable_name, String(Value)]))
-  const isOn = (name: string): boolean => !['OFF', '0'].includes(variables.get(name) ?? 'OFF')
-  if (isOn('wsrep_on')) {
-    return unsupported(
-      'this server is a node of a Galera cluster (wsrep_on): the other nodes do not know its user locks',
-      'locks.lease(...)',
-    )
-  }
-  if (variables.get('group_replication_single_primary_mode') === 'OFF') {
-    return unsupported(
-      'this server belongs to a group with several primaries: the others do not know its user locks',
-      'locks.lease(...)',
-    )
-  }
-  if (isOn('read_only') || isOn('super_read_only')) {
-    return unsupported(
-      'this server is read-only, as replicas are: its user locks exclude nobody on the primary',
-      'connect to the primary',
-    )
-  }
-  return undefined
+  const settings = settingsIn(rows, 'Variable_name', 'Value')
+  const isReadOnly = ['read_only', 'super_read_only'].some((name) => isOn(settings.get(name) ?? ''))
+  return peers.read(rows) ?? (isReadOnly ? readOnly : undefined)
 }
+
+const readOnly = unsupported(
+  'this server is read-only, as replicas are: its user locks exclude nobody on the primary',
+  'connect to the primary',
+)

@@ -16,22 +16,33 @@ import { partOf } from '../transaction/part.ts'
  * {@link LockLostError} when the lease is another's by now. The lease cannot be renewed meanwhile on most engines, so
  * the transaction is to be shorter than the lease's `ttlMs`.
  */
-export function assertFence(open: OpenTransaction<unknown>, lease: Lease): Promise<void> {
-  return partOf(open, () => assertNow(open, lease))
+export function createFence(): (open: OpenTransaction<unknown>, lease: Lease) => Promise<void> {
+  const hasPeers = createPeers()
+  return (open, lease) => partOf(open, () => assertNow(open, lease, hasPeers))
 }
 
-async function assertNow(open: OpenTransaction<unknown>, lease: Lease): Promise<void> {
+type HasPeers = (open: OpenTransaction<unknown>) => Promise<boolean>
+
+/** Asks once whether other servers take writes too. */
+function createPeers(): HasPeers {
+  let known: boolean | undefined
+  return async ({ session, dialect: { peers } }) =>
+    (known ??= peers !== undefined && peers.read(await session.run(peers.ask)) !== undefined)
+}
+
+async function assertNow(open: OpenTransaction<unknown>, lease: Lease, hasPeers: HasPeers): Promise<void> {
   const held = heldBy(lease)
   if (held === undefined) throw new LockUsageError('lease', 'is not a lease that was taken with Holdfast')
   if (open.access === 'read-only')
     throw new LockUsageError('access', 'a read-only transaction cannot be fenced')
   lease.throwIfLost()
   const { session, dialect } = open
+  const failed = (error: unknown): never => {
+    throw readFailure(error, dialect).error
+  }
   let answer: Answer | undefined
-  for (const statement of fencingOf(dialect, held)) {
-    const rows = await session.run(statement).catch((error: unknown) => {
-      throw readFailure(error, dialect).error
-    })
+  for (const statement of fencingOf(dialect, held, await hasPeers(open).catch(failed))) {
+    const rows = await session.run(statement).catch(failed)
     answer = statement.answers && readAnswer(statement.answers, rows)
   }
   if (answer !== 'granted')
@@ -39,9 +50,9 @@ async function assertNow(open: OpenTransaction<unknown>, lease: Lease): Promise<
 }
 
 /** A lease that is kept elsewhere cannot be looked at here, but a fence that is higher can have been seen. */
-function fencingOf({ name, lease }: Dialect, held: LeaseKept): readonly Statement[] {
+function fencingOf({ name, lease }: Dialect, held: LeaseKept, hasPeers: boolean): readonly Statement[] {
   const { keeper, fence } = held
-  if (keeper === undefined) return [lease.guard(held)]
+  if (keeper === undefined) return (hasPeers ? lease.guardByChange?.(held) : undefined) ?? [lease.guard(held)]
   if (lease.admit !== undefined) return lease.admit(admittedName(held.name, keeper), fence)
   throw new LockUsageError('lease', `is kept by ${keeper.name}, and ${name} has no way to compare its fence`)
 }

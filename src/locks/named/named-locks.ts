@@ -6,7 +6,7 @@ import { createAcquire, type Acquire } from './acquire.ts'
 import { createAdvisoryLocks, type AdvisoryLocks } from './advisory.ts'
 import { createDefaultIsolation } from './default-isolation.ts'
 import { knownKeys } from './known-keys.ts'
-import { assertFence } from '../lease/fence.ts'
+import { createFence } from '../lease/fence.ts'
 import type { LeaseOptions } from '../lease/options.ts'
 import { createLeases, type Lease, type Leases } from '../lease/lease.ts'
 import { runLeader, type LeaderOptions } from '../nodes/leader.ts'
@@ -122,6 +122,7 @@ export function createNamedLocks<Tx>(
   }
   const sessionLocks = createSessionLocks({ port, planFor, checkServer: probe })
   const leases = createLeases(port)
+  const assertFence = createFence()
   const fence = (tx: Tx, lease: Lease): Promise<void> => assertFence(scope.find(tx), lease)
   const acquire = createAcquire({ port, candidates, locking, sessionLocks, leases, current: scope.current })
   const lease: NamedLocks<Tx>['lease'] = async (key, options = {}) => {

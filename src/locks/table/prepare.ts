@@ -103,10 +103,18 @@ async function statementsInPlaceOfBegin(
         "take an advisory lock on the table's name in every transaction that must not run at the same time",
       ),
     )
+  await mustBeAlone(open)
   await session.beginsBy()
   open.isConfined = true
   atEnd.push(...(planned[0]?.plan.afterEnd ?? []).toReversed())
   return statementsAtOnce(first, others)
+}
+
+/** A table that is locked here can still be changed on another server. */
+async function mustBeAlone({ session, dialect }: OpenTransaction<unknown>): Promise<void> {
+  const { peers } = dialect
+  const refusal = peers?.read(await session.run(peers.ask))
+  if (refusal !== undefined) throw new UnsupportedLockError(dialect.name, 'table', refusal)
 }
 
 /** To change the setting for one wait reads the old value: that would be the transaction's first read, before the lock. */
