@@ -1,4 +1,5 @@
 import { isOn, type SettingRule } from '../finding-settings.ts'
+import { clusterRules } from './doctor-clusters.ts'
 
 const levels = (...names: readonly string[]): ((value: string) => boolean) => {
   return (value) => names.includes(value.toUpperCase().replaceAll(' ', '-'))
@@ -129,6 +130,7 @@ function isolationRules(setting: string): readonly SettingRule[] {
 
 export const mysqlRules: readonly SettingRule[] = [
   ...family,
+  ...clusterRules,
   ...isolationRules('transaction_isolation'),
   { setting: 'super_read_only', ...readOnly },
   {

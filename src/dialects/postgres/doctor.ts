@@ -4,6 +4,7 @@ import { judgeSettings, settingsIn } from '../finding-settings.ts'
 import { leaseTableEnd } from '../lease-table-end.ts'
 import { sql } from '../sql.ts'
 import type { Examination, Question } from '../tools.ts'
+import { kind, readKind } from './doctor-clusters.ts'
 import { rules } from './doctor-settings.ts'
 import { named } from './named.ts'
 import { isTrue } from './boolean.ts'
@@ -32,11 +33,13 @@ export const examination: Examination = {
         unknown: 'whether the server is a standby, and what its advisory locks are',
       },
     }),
+    kind,
     snapshots: { ask: snapshots, unknown: 'whether old transactions are open' },
   }),
   read: (replies) => [
     ...judgeSettings(rules, settingsIn(replies.settings, 'name', 'setting')),
     ...readServer(replies.named?.[0]),
+    ...readKind(replies.kind?.[0]),
     ...readSnapshots(replies.snapshots?.[0]),
   ],
   leaseRow: {
