@@ -46,6 +46,7 @@ const chapters: readonly { readonly title: string; readonly names: readonly stri
       'lock-ordering',
       'http',
       'poolers',
+      'clusters',
       'two-databases',
       'monitoring',
       'board',

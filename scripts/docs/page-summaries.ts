@@ -24,6 +24,8 @@ export const pageSummaries: Readonly<Record<string, string>> = {
   'lock-ordering': 'Avoid deadlocks by taking locks in one order.',
   http: 'Timeouts, status codes and idempotency for request handlers.',
   poolers: 'What works behind PgBouncer, on serverless platforms and at the edge.',
+  clusters:
+    'What locks are worth on Galera, Group Replication, Aurora, CockroachDB and other clusters, by name.',
   'two-databases': 'What spans no transaction: outbox, compensation, and one database for each tenant.',
   observability: 'Send every wait, hold, retry and loss to your logs, metrics and traces.',
   monitoring: 'See who holds and who waits, and what to alert on.',
