@@ -9,6 +9,7 @@ const long = new RegExp(
     'claims/drain',
     'cli/verify',
     'connect/embedded',
+    'coordinators/storm/storm',
     'docs/docs(?:-servers)?',
     'examples/examples',
     '(?:faults|orms)/races',
