@@ -14,6 +14,8 @@ import { limitTo } from './locks/limit.ts'
 import { runLeader, type LeaderOptions } from './locks/nodes/leader.ts'
 import { runSingleton, type SingletonOptions, type SingletonWork } from './locks/nodes/singleton.ts'
 import type { KeptElsewhere, LeasePort, LeaseSessions } from './locks/port.ts'
+import type { SemaphoreOptions } from './locks/semaphore/options.ts'
+import { createSemaphores, type Semaphore } from './locks/semaphore/semaphore.ts'
 
 /** Which leases `inspect` looks at. */
 export interface LeaseInspectOptions {
@@ -38,6 +40,16 @@ export interface Coordinator {
     work: (lease: Lease) => Promise<T>,
     options?: LeaseOptions,
   ) => Promise<T>
+  /**
+   * Lets so many in at a time, over all processes that share the server. Each permit is a lease on one of the slots.
+   *
+   * @example
+   * ```ts
+   * const mail = leases.semaphore('mail', { permits: 5 })
+   * await mail.withPermit(async (permit) => send({ signal: permit.signal }))
+   * ```
+   */
+  readonly semaphore: (key: LockKey, options: SemaphoreOptions) => Semaphore
   /**
    * Runs a job on one node at a time, every so often, although every node calls this: cron without running it everywhere.
    *
@@ -73,6 +85,7 @@ export function meetCoordinator(dialect: CoordinatorDialect, sessions: LeaseSess
         await held[Symbol.asyncDispose]()
       }
     },
+    semaphore: createSemaphores(leases),
     singleton: (name, work, options) => runSingleton(lease, { name, work }, options),
     leader: (name, options) => runLeader(lease, name, options),
     inspect: async (options) => {

@@ -5,6 +5,7 @@ import type { LeaseCommands, LeaseKeeper } from '../dialects/lease.ts'
 export interface CoordinatorCommands extends LeaseCommands {
   /** Gives a row with `owner`, `fence` and `remaining_ms`; `not-held`, without those, where there is no such lease. */
   readonly holder: (name: string) => Statement
+  readonly look: NonNullable<LeaseCommands['look']>
 }
 
 /** A server that keeps leases: what it is called, what its errors mean, and how it is asked. */

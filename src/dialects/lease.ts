@@ -78,7 +78,8 @@ export interface LeaseStatements {
   readonly release: (holder: LeaseHolder, holdMs: number, news?: string) => readonly Statement[]
   /**
    * Which of these leases are not free: a row with `name` and `left_ms` for each that somebody has, or that is kept from
-   * others for a while. `left_ms` is not above 0 where it has expired and nobody has taken it over or released it.
+   * others for a while. `left_ms` is not above 0 where it has expired and nobody has taken it over or released it, and
+   * absent where the server does not say when a lease ends.
    *
    * Takes nothing and waits for nobody. Absent in a dialect of somebody's own: then there are no semaphores.
    */

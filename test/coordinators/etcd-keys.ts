@@ -20,3 +20,12 @@ export function base64(text: string): string {
 export function remove([endpoint = '']: readonly string[], name: string): Promise<unknown> {
   return post(endpoint, '/v3/kv/deleterange', { key: base64(`holdfast/leases/${name}`) })
 }
+
+/** Whether the key of a lease has an owner. */
+export async function isOwned([endpoint = '']: readonly string[], name: string): Promise<boolean> {
+  const range = { key: base64(`holdfast/leases/${name}`) }
+  const { kvs = [] } = (await post(endpoint, '/v3/kv/range', range)) as {
+    readonly kvs?: { value?: string }[]
+  }
+  return (kvs[0]?.value ?? '') !== ''
+}

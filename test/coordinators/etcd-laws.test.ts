@@ -10,8 +10,8 @@ import { sessions } from '../../src/coordinators/etcd/sessions.ts'
 import { createLeases } from '../../src/entries/etcd.ts'
 import { startEtcd } from '../engines/etcd-server.ts'
 import { useExtraServer } from '../engines/extra-server.ts'
-import { endpointsOf, remove } from './etcd-keys.ts'
-import { coordinatorLaws, obey, type LawGround } from './laws.ts'
+import { endpointsOf, isOwned, remove } from './etcd-keys.ts'
+import { coordinatorLaws, obey, permitLaws, sabotaged, type LawGround } from './laws.ts'
 
 /** They want a lease of less than a second to have no more than that left: etcd counts in whole seconds. */
 const finer = ['L6', 'L8', 'L15', 'L16']
@@ -20,7 +20,9 @@ const finer = ['L6', 'L8', 'L15', 'L16']
 function inWholeSeconds(coordinator: Coordinator): Coordinator {
   const lease: Coordinator['lease'] = (key, { ttlMs = 30_000, ...options } = {}) =>
     coordinator.lease(key, { ...options, ttlMs: ttlMs < 500 ? 2000 : ttlMs })
-  return { ...coordinator, lease }
+  const semaphore: Coordinator['semaphore'] = (key, { ttlMs = 30_000, ...options }) =>
+    coordinator.semaphore(key, { ...options, ttlMs: ttlMs < 500 ? 2000 : ttlMs })
+  return { ...coordinator, lease, semaphore }
 }
 
 interface Defect {
@@ -52,6 +54,16 @@ describe.each([{ members: 1 }, { members: 3 }])('with $members members', ({ memb
     })
   })
 
+  describe('every law of semaphores holds', () => {
+    test.for(permitLaws)('$id: $says', async (law, { skip }) => {
+      const endpoints = endpointsOf(server(skip))
+      await obey(
+        law,
+        groundOn(endpoints, () => createLeases({ endpoints })),
+      )
+    })
+  })
+
   describe.concurrent.each(members === 1 ? defects : [])('a client that $does', ({ breaks, change }) => {
     const broken = coordinatorLaws.filter(({ id }) => breaks.includes(id))
     test.for(broken)('breaks $id', async (law, { skip, expect }) => {
@@ -63,11 +75,22 @@ describe.each([{ members: 1 }, { members: 3 }])('with $members members', ({ memb
       await expect(obey(law, ground)).rejects.toThrow()
     })
   })
+
+  describe.each(members === 1 ? permitLaws : [])('a client that $control.does', (law) => {
+    test(`breaks ${law.id}`, async ({ skip, expect }) => {
+      const endpoints = endpointsOf(server(skip))
+      const dialect = { name: 'etcd', errors, lease: leaseCommands('holdfast/leases/') }
+      const gateway = createGateway({ endpoints, auth: undefined, fetch })
+      const ground = groundOn(endpoints, () => sabotaged(law.control, dialect, sessions(gateway)))
+      await expect(obey(law, ground)).rejects.toThrow()
+    })
+  })
 })
 
 function groundOn(endpoints: readonly string[], join: () => Coordinator): LawGround {
   return {
     join: async () => ({ coordinator: inWholeSeconds(join()), close: async () => {} }),
     remove: (name) => remove(endpoints, name),
+    isOwned: (name) => isOwned(endpoints, name),
   }
 }

@@ -113,6 +113,39 @@ describeLeases((stage) => {
     await higher.release()
   })
 
+  test("a permit is compared with the others of its slot, and with none of the database's own", async ({
+    skip,
+  }) => {
+    redis ??= await nodeRedis.open(server(skip).server.url)
+    const [{ client, send }, key] = [redis, randomUUID()]
+    const semaphore = createLeases(client).semaphore(key, { permits: 2, renew: false })
+    const both = [await semaphore.acquire(), await semaphore.acquire()]
+    const [low, high] = both.toSorted((one, other) => one.fence - other.fence)
+    if (low === undefined || high === undefined) throw new Error('there are two permits')
+    const own = await stage.meeting().shared.semaphore(key, { permits: 2 }).acquire()
+    const other = await stage.meeting().shared.semaphore(key, { permits: 2 }).acquire()
+    await write(high)
+    await write(low)
+    expect(await journal(low.owner)).toBe(1)
+    await send('DEL', ...(await keysOf(key)))
+    const next = [await semaphore.acquire(), await semaphore.acquire()].find(({ slot }) => slot === low.slot)
+    if (next === undefined) throw new Error('nobody has the slot')
+    await write(next)
+    expect(await caught(write(low))).toBeInstanceOf(LockLostError)
+    await write(high)
+    expect(await journal(high.owner)).toBe(2)
+    for (const permit of [own, other]) {
+      await permit.extend()
+      await permit.release()
+    }
+  })
+
+  /** The keys of a semaphore on Redis. */
+  const keysOf = async (key: string): Promise<string[]> => {
+    const hash = chosenLeaseName(key).split(':').at(-1)
+    return (await redis?.send('KEYS', `*:hp:*{${hash}}`)) as string[]
+  }
+
   test('the fences of two leases are not compared', async ({ skip }) => {
     const [one, other] = [await two(skip), await two(skip)]
     await write(other.held)

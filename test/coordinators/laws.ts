@@ -1,14 +1,21 @@
 import { randomBytes } from 'node:crypto'
 
-import type { Coordinator } from '../../src/coordinator.ts'
+import { meetCoordinator, type Coordinator } from '../../src/coordinator.ts'
+import type { CoordinatorDialect } from '../../src/coordinators/commands.ts'
 import { createActor, type Actor } from '../../src/conformance/actor.ts'
 import { BrokenLawError } from '../../src/conformance/broken-law.ts'
 import type { Law } from '../../src/conformance/law.ts'
 import { leaseLaws } from '../../src/conformance/laws/lease.ts'
+import { semaphoreLaws } from '../../src/conformance/laws/semaphore.ts'
+import { untilWaiting } from '../../src/conformance/observe.ts'
 import { play } from '../../src/conformance/play.ts'
-import type { Stage } from '../../src/conformance/stage.ts'
+import { settledOf, type Stage } from '../../src/conformance/stage.ts'
+import type { Client, Sabotage } from '../../src/conformance/subject.ts'
 import { createTracer } from '../../src/conformance/trace.ts'
 import type { LockKey } from '../../src/core/key.ts'
+import { chosenLeaseName } from '../../src/core/lease-name.ts'
+import { permitNames } from '../../src/core/permit-name.ts'
+import type { LeaseSession, LeaseSessions } from '../../src/locks/port.ts'
 
 /** A coordinator that the laws of leases are run on. */
 export interface LawGround {
@@ -16,6 +23,8 @@ export interface LawGround {
   readonly join: () => Promise<Joined>
   /** Deletes a lease, by its name, as somebody does who cleans up. */
   readonly remove: (name: string) => Promise<unknown>
+  /** Whether a lease has an owner, by its name, as the server has it. */
+  readonly isOwned: (name: string) => Promise<boolean>
 }
 
 export interface Joined {
@@ -27,6 +36,26 @@ export interface Joined {
 export const coordinatorLaws: readonly Law[] = leaseLaws.filter(
   ({ id }) => !['L5', 'L13', 'L14'].includes(id),
 )
+
+/** Run one by one: whoever stands first in the line has to say so every second, which many laws at once do not leave it. */
+export const permitLaws = semaphoreLaws
+
+/** An application that makes the mistake of a law's control. */
+export function sabotaged(
+  { dialect, session, client }: Sabotage,
+  real: CoordinatorDialect,
+  sessions: LeaseSessions,
+): Coordinator {
+  // as much of a dialect, a session and a client as the controls of these laws use
+  const changed = (dialect?.(real as never) ?? real) as unknown as CoordinatorDialect
+  const open = async (): Promise<LeaseSession> => {
+    const opened = await sessions.open()
+    return session?.(opened as never) ?? opened
+  }
+  const locks = meetCoordinator(changed, { ...sessions, open })
+  const worse = client?.({ locks } as unknown as Client, { fixture: undefined } as never)
+  return (worse?.locks ?? locks) as unknown as Coordinator
+}
 
 /** Runs a law; rejects with what breaks it. */
 export async function obey(law: Law, ground: LawGround): Promise<void> {
@@ -71,7 +100,10 @@ function stageOn(
   }
   const inspect = async (): Promise<object> => {
     const { coordinator } = await member('observer')
-    return { leases: await coordinator.inspect({ keys: [...keys] }) }
+    const doors = [...keys].map((key) => permitNames(chosenLeaseName(key)).door)
+    const taken = await Promise.all(doors.map((name) => ground.isOwned(name)))
+    const owners = doors.map((name, index) => ({ name, owner: taken[index] === true ? 'first' : undefined }))
+    return { leases: [...(await coordinator.inspect({ keys: [...keys] })), ...owners] }
   }
   // as much of a stage as these laws use: there are no tables and no transactions
   const stage = {
@@ -81,6 +113,14 @@ function stageOn(
     client: async (name: string) => ({ locks: (await member(name)).coordinator }),
     actor: async (name: string) => (await member(name)).actor,
     note: <T>(actor: string, does: string, work: Promise<T>) => (tracer.watch(actor, does, work), work),
+    untilWaiting: (does: string, work: Promise<unknown>) =>
+      untilWaiting(undefined as never, {
+        does,
+        isSettled: settledOf(work),
+        waiters: 1,
+        repeats: () => 0,
+        isInServer: false,
+      }),
     expect: (isSo: boolean, otherwise: string) => {
       if (!isSo) throw new BrokenLawError(otherwise)
     },

@@ -1,33 +1,35 @@
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'vitest'
 
-import { meetCoordinator } from '../../src/coordinator.ts'
+import { meetCoordinator, type Coordinator } from '../../src/coordinator.ts'
 import type { CoordinatorCommands } from '../../src/coordinators/commands.ts'
 import { errors } from '../../src/coordinators/redis/errors.ts'
 import { leaseCommands } from '../../src/coordinators/redis/lease.ts'
 import { sessions } from '../../src/coordinators/redis/sessions.ts'
-import { createLeases } from '../../src/entries/redis.ts'
+import { createLeases, type RedisClient } from '../../src/entries/redis.ts'
 import { useExtraServer } from '../engines/extra-server.ts'
 import { startRedis } from '../engines/redis-server.ts'
-import { coordinatorLaws, obey, type LawGround } from './laws.ts'
+import { coordinatorLaws, obey, permitLaws, sabotaged, type LawGround } from './laws.ts'
 import { nodeRedis, redisWays, type RedisWay } from './redis-clients.ts'
 
 const server = useExtraServer(() => startRedis())
 
-function groundOn(url: string, way: RedisWay, commands?: () => CoordinatorCommands): LawGround {
+type Joining = (client: RedisClient) => Coordinator
+
+function groundOn(url: string, way: RedisWay, joining: Joining = createLeases): LawGround {
+  const sendOnce = async (...words: [string, ...string[]]): Promise<unknown> => {
+    const { send, close } = await way.open(url)
+    return send(...words).finally(close)
+  }
   return {
     join: async () => {
       const { client, close } = await way.open(url)
-      const coordinator =
-        commands === undefined
-          ? createLeases(client)
-          : meetCoordinator({ name: 'redis', errors, lease: commands() }, sessions(client, 'holdfast:'))
-      return { coordinator, close }
+      return { coordinator: joining(client), close }
     },
-    remove: async (name) => {
-      const { send, close } = await way.open(url)
-      await send('DEL', `holdfast:lease:${name}`)
-      await close()
+    remove: (name) => sendOnce('DEL', `holdfast:lease:${name}`),
+    isOwned: async (name) => {
+      const key = `holdfast:lease:${name.replace(/[a-z2-7]{32}$/, '{$&}')}`
+      return ((await sendOnce('HGET', key, 'owner')) ?? '') !== ''
     },
   }
 }
@@ -38,10 +40,20 @@ describe.concurrent.each(redisWays)('through $title', (way) => {
   })
 })
 
-describe.concurrent('on Valkey', () => {
+describe.each(redisWays)('semaphores through $title', (way) => {
+  test.for(permitLaws)('$id: $says', async (law, { skip }) => {
+    await obey(law, groundOn(server(skip).server.url, way))
+  })
+})
+
+describe('on Valkey', () => {
   const valkey = useExtraServer(() => startRedis('valkey'))
 
-  test.for(coordinatorLaws)('$id: $says', async (law, { skip }) => {
+  test.concurrent.for(coordinatorLaws)('$id: $says', async (law, { skip }) => {
+    await obey(law, groundOn(valkey(skip).server.url, nodeRedis))
+  })
+
+  test.for(permitLaws)('$id: $says', async (law, { skip }) => {
     await obey(law, groundOn(valkey(skip).server.url, nodeRedis))
   })
 })
@@ -78,6 +90,17 @@ describe.concurrent.each(defects)('a client that $does', ({ breaks, commands }) 
   const broken = coordinatorLaws.filter(({ id }) => breaks.includes(id))
   test.for(broken)('breaks $id', async (law, { skip, expect }) => {
     const { url } = server(skip).server
-    await expect(obey(law, groundOn(url, nodeRedis, commands))).rejects.toThrow()
+    const joining: Joining = (client) =>
+      meetCoordinator({ name: 'redis', errors, lease: commands() }, sessions(client, 'holdfast:'))
+    await expect(obey(law, groundOn(url, nodeRedis, joining))).rejects.toThrow()
+  })
+})
+
+describe.each(permitLaws)('a client that $control.does', (law) => {
+  test(`breaks ${law.id}`, async ({ skip, expect }) => {
+    const { url } = server(skip).server
+    const dialect = { name: 'redis', errors, lease: leaseCommands('holdfast:') }
+    const joining: Joining = (client) => sabotaged(law.control, dialect, sessions(client, 'holdfast:'))
+    await expect(obey(law, groundOn(url, nodeRedis, joining))).rejects.toThrow()
   })
 })

@@ -12,12 +12,12 @@ import { createLeases } from '../../src/entries/redis.ts'
 import { createTestLocks } from '../../src/entries/testing.ts'
 import type { StartedServer } from '../engines/engine.ts'
 import { useExtraServer } from '../engines/extra-server.ts'
-import { freePort } from '../engines/free-port.ts'
 import { startRedis } from '../engines/redis-server.ts'
 import { until } from '../engines/until.ts'
 import { caught } from '../entries/stage.ts'
 import { useHolders } from './holders.ts'
 import { ioredis, nodeRedis, type OpenedRedis, type RedisWay } from './redis-clients.ts'
+import { startEmptyCluster, startRedisCluster } from './redis-cluster.ts'
 
 const opened: OpenedRedis[] = []
 const started: StartedServer[] = []
@@ -40,8 +40,10 @@ async function start(...settings: string[]): Promise<StartedServer> {
 }
 
 /** Its members speak on a port of their own, which would be 10,000 higher than the first: there may be none. */
-async function startCluster(...settings: string[]): Promise<StartedServer> {
-  return start('--cluster-enabled', 'yes', '--cluster-port', String(await freePort()), ...settings)
+async function startCluster(begin: () => Promise<StartedServer>): Promise<StartedServer> {
+  const cluster = await begin()
+  started.push(cluster)
+  return cluster
 }
 
 const shared = useExtraServer(() => startRedis())
@@ -319,11 +321,8 @@ test('a failover before the replica has the lease gives it to two, and the secon
 
 test('a cluster keeps each lease in the slot of its one key', async ({ skip }) => {
   shared(skip)
-  // one that has met no other does not know its own address
-  const { server } = await startCluster('--cluster-announce-ip', '127.0.0.1')
+  const { server } = await startCluster(startRedisCluster)
   const { send } = await open(nodeRedis, server.url)
-  await send('CLUSTER', 'ADDSLOTSRANGE', '0', '16383')
-  await until(async () => /cluster_state:ok/.test(String(await send('CLUSTER', 'INFO'))), 'a cluster')
   const byIoredis = new Cluster([{ host: '127.0.0.1', port: Number(new URL(server.url).port) }])
   const byRedis = createCluster({ rootNodes: [{ url: server.url }] })
   await byRedis.connect()
@@ -341,7 +340,7 @@ test('a cluster keeps each lease in the slot of its one key', async ({ skip }) =
 
 test('a cluster without all of its slots says so', async ({ skip }) => {
   shared(skip)
-  const { server } = await startCluster()
+  const { server } = await startCluster(startEmptyCluster)
   const leases = createLeases((await open(nodeRedis, server.url)).client)
   const error = await caught(leases.lease('k', { wait: 'nowait' }))
   expect(error).toMatchObject({ message: /its cluster is down.*\(CLUSTERDOWN\)/ })

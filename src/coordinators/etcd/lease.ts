@@ -12,9 +12,14 @@ export type Operation =
       readonly holder: LeaseHolder
       readonly holdMs: number
     }
-  | { readonly operation: 'look'; readonly key: string }
+  | { readonly operation: 'holder'; readonly key: string }
+  | {
+      readonly operation: 'look'
+      readonly names: readonly string[]
+      readonly keyOf: (name: string) => string
+    }
 
-/** One operation on one lease. */
+/** One operation: on one lease, or a look at many. */
 export interface EtcdCommand extends DocumentCommand {
   readonly command: Operation
 }
@@ -40,6 +45,7 @@ export function leaseCommands(prefix: string): CoordinatorCommands {
     release: (holder, holdMs) => [
       command({ operation: 'release', key: keyOf(holder.name), holder, holdMs }, released),
     ],
-    holder: (name) => command({ operation: 'look', key: keyOf(name) }, held),
+    holder: (name) => command({ operation: 'holder', key: keyOf(name) }, held),
+    look: (names): EtcdCommand => ({ command: { operation: 'look', names, keyOf } }),
   }
 }

@@ -4,6 +4,7 @@ import type { Gateway } from './gateway.ts'
 import type { Operation } from './lease.ts'
 import {
   change,
+  exist,
   grant,
   keepAlive,
   leaseIdOf,
@@ -17,10 +18,10 @@ import {
 type Does<Name extends Operation['operation']> = (
   gateway: Gateway,
   does: Extract<Operation, { readonly operation: Name }>,
-) => Promise<Row>
+) => Promise<readonly Row[]>
 
-const no: Row = { answer: 0 }
-const yes: Row = { answer: 1 }
+const no: readonly Row[] = [{ answer: 0 }]
+const yes: readonly Row[] = [{ answer: 1 }]
 
 /** A lease that is seen to be held costs no more than the look. */
 const acquire: Does<'acquire'> = async (gateway, { key, claim: { owner, ttlMs } }) => {
@@ -33,9 +34,9 @@ const acquire: Does<'acquire'> = async (gateway, { key, claim: { owner, ttlMs } 
     revoke(gateway, leaseId)
     throw error
   })
-  if (taken.isDone) return { answer: 1, fence: taken.revision }
+  if (taken.isDone) return [{ answer: 1, fence: taken.revision }]
   // taken by a request of this very claim, whose answer was lost
-  if (taken.key?.owner === owner) return { answer: 1, fence: taken.key.fence }
+  if (taken.key?.owner === owner) return [{ answer: 1, fence: taken.key.fence }]
   revoke(gateway, leaseId)
   return no
 }
@@ -92,17 +93,23 @@ const release: Does<'release'> = async (gateway, { key, holder: { owner, fence }
   return freed.isDone ? yes : no
 }
 
-const look: Does<'look'> = async (gateway, { key }) => {
+const holder: Does<'holder'> = async (gateway, { key }) => {
   const { key: seen } = await read(gateway, key)
   if (seen === undefined) return no
   const remaining = (await secondsLeft(gateway, seen.leaseId)) * 1000
-  return { answer: 1, owner: seen.owner, fence: seen.fence, remaining_ms: remaining }
+  return [{ answer: 1, owner: seen.owner, fence: seen.fence, remaining_ms: remaining }]
 }
 
-const all = { acquire, renew, release, look }
+/** When each of them ends is not asked: that would be one more request for each, and a watch tells of the end. */
+const look: Does<'look'> = async (gateway, { names, keyOf }) => {
+  const areThere = await exist(gateway, names.map(keyOf))
+  return names.filter((_, index) => areThere[index] === true).map((name) => ({ name }))
+}
+
+const all = { acquire, renew, release, holder, look }
 
 /** The compiler cannot follow that a name and its operation belong together. */
-export function perform(gateway: Gateway, does: Operation): Promise<Row> {
-  const operation = all[does.operation] as (gateway: Gateway, does: Operation) => Promise<Row>
+export function perform(gateway: Gateway, does: Operation): Promise<readonly Row[]> {
+  const operation = all[does.operation] as (gateway: Gateway, does: Operation) => Promise<readonly Row[]>
   return operation(gateway, does)
 }

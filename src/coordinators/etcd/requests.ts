@@ -75,6 +75,28 @@ export async function read({ call }: Gateway, key: string): Promise<Seen> {
   return { key: keyIn(answer), term: termIn(answer) }
 }
 
+/** etcd refuses a transaction of more than 128 operations, unless it is told otherwise. */
+const mostAtOnce = 128
+
+/** Which of these keys there are, as most members have them: in one request for each {@link mostAtOnce} of them. */
+export async function exist({ call }: Gateway, keys: readonly string[]): Promise<readonly boolean[]> {
+  const parts = Array.from({ length: Math.ceil(keys.length / mostAtOnce) }, (_, part) =>
+    keys.slice(part * mostAtOnce, (part + 1) * mostAtOnce),
+  )
+  const answers = await Promise.all(
+    parts.map((part) =>
+      call('/v3/kv/txn', {
+        success: part.map((key) => ({ request_range: { key: bytes(key), count_only: true } })),
+      }),
+    ),
+  )
+  return answers.flatMap(({ responses }) =>
+    (responses as readonly { readonly response_range: Json }[]).map(
+      ({ response_range: { count = 0 } }) => Number(count) > 0,
+    ),
+  )
+}
+
 /** What has to be so for a change to be made. */
 export interface Condition {
   /** Undefined for a key that nobody has. */

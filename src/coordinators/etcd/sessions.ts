@@ -23,7 +23,7 @@ function sessionOn(gateway: Gateway): LeaseSession {
   return {
     run: async (statement) => {
       try {
-        return [await perform({ ...gateway, call }, (statement as EtcdCommand).command)]
+        return await perform({ ...gateway, call }, (statement as EtcdCommand).command)
       } catch (error) {
         throw explain(error)
       }

@@ -72,6 +72,7 @@ export function explain(thrown: unknown, prefix: string): unknown {
         `+subscribe, the keys ~${prefix}lease:* and the channel &${prefix}leases (NOPERM)`,
     )
   if (code === 'EVICTS') return evicting(error)
+  if (code === 'CROSSSLOT') return scattered(error, prefix)
   const why = code === undefined ? undefined : elsewhere[code]
   return why === undefined ? error : new Error(`Redis takes no lease now: ${why} (${code})`, { cause: error })
 }
@@ -101,6 +102,16 @@ function evicting(cause: unknown): LockUsageError {
     'maxmemory-policy',
     `this Redis is a cache (${policy}): when its memory is full it forgets leases that are held. Use a Redis with ` +
       'noeviction or a volatile policy',
+    { cause },
+  )
+}
+
+/** Only a look at a semaphore has more than one key. */
+function scattered(cause: unknown, prefix: string): LockUsageError {
+  return new LockUsageError(
+    'prefix',
+    `the braces in ${JSON.stringify(prefix)}, or in the keyPrefix of ioredis, make the cluster scatter the keys of a ` +
+      'semaphore over its slots: leave them out, or put a whole word into them (CROSSSLOT)',
     { cause },
   )
 }

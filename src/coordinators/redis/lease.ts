@@ -1,3 +1,4 @@
+import { readPermitName } from '../../core/permit-name.ts'
 import type { DocumentCommand } from '../../core/statement.ts'
 import type { CoordinatorCommands } from '../commands.ts'
 import type { ScriptName } from './scripts.ts'
@@ -10,6 +11,8 @@ export interface RedisCommand extends DocumentCommand {
     readonly args: readonly string[]
     /** What the parts of the reply are called; those that are empty say nothing. */
     readonly columns: readonly string[]
+    /** Whether each part is a row of its own, with the `name` of a lease and this column, and not all of them one row. */
+    readonly rowsOf?: string
   }
 }
 
@@ -17,12 +20,16 @@ const claimed = { column: 'answer', meaning: { 1: 'granted', 0: 'busy' } } as co
 const held = { column: 'answer', meaning: { 1: 'granted', 0: 'not-held' } } as const
 const released = { column: 'answer', meaning: { 1: 'released', 0: 'not-held' } } as const
 
-/** The commands of leases whose keys begin with this text. Each has one key, so a cluster has it in one slot. */
+/**
+ * The commands of leases whose keys begin with this text. Each has one key, so a cluster has it in one slot. Only a look
+ * has many: those of one semaphore.
+ */
 export function leaseCommands(prefix: string): CoordinatorCommands {
   const topic = `${prefix}leases`
+  const keyOf = (name: string): string => `${prefix}lease:${withHashTag(name)}`
   const on = (name: string, { columns = ['answer'], ...does }: Does): RedisCommand['command'] => ({
     script: does.script,
-    keys: [`${prefix}lease:${name}`],
+    keys: [keyOf(name)],
     args: does.args.map(String),
     columns,
   })
@@ -43,12 +50,24 @@ export function leaseCommands(prefix: string): CoordinatorCommands {
     },
     holder: (name) => {
       const columns = ['answer', 'owner', 'fence', 'remaining_ms']
-      return { command: on(name, { script: 'look', args: [], columns }), answers: held }
+      return { command: on(name, { script: 'holder', args: [], columns }), answers: held }
     },
+    look: (names): RedisCommand => ({
+      command: { script: 'look', keys: names.map(keyOf), args: [], columns: names, rowsOf: 'left_ms' },
+    }),
     tell: (news): RedisCommand => ({
       command: { script: 'tell', keys: [], args: [topic, news], columns: ['answer'] },
     }),
   }
+}
+
+/**
+ * A cluster chooses the slot of a key by what stands in braces: so it has all leases of a semaphore in one, where one
+ * script can look at them.
+ */
+function withHashTag(name: string): string {
+  const { hash } = readPermitName(name) ?? {}
+  return hash === undefined ? name : `${name.slice(0, -hash.length)}{${hash}}`
 }
 
 /** A script that is run on the key of one lease. */

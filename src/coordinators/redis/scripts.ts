@@ -13,10 +13,13 @@ export interface Script {
  *
  * Numbers are written without an exponent, which Lua would give them from the fifteenth digit on.
  */
-const prelude = `
+const clock = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local function text(number) return string.format('%.0f', number) end
+`
+
+const prelude = `${clock}
 local function tell(topic, news) if news ~= '' then redis.pcall('PUBLISH', topic, news) end end
 local lease = redis.call('HMGET', KEYS[1], 'owner', 'fence', 'expires')
 `
@@ -64,20 +67,32 @@ tell(topic, news)
 return {'1'}
 `
 
-const look = `
+const holder = `
 if not lease[3] then return {'0'} end
 return {'1', lease[1], lease[2], text(lease[3] - now)}
 `
 
+/** Of each key how long it is taken for; nothing where it is free. */
+const look = `
+local left = {}
+for place, key in ipairs(KEYS) do
+  local owner, expires = unpack(redis.call('HMGET', key, 'owner', 'expires'))
+  local isTaken = expires and (owner ~= '' or tonumber(expires) > now)
+  left[place] = isTaken and text(expires - now) or ''
+end
+return left
+`
+
 const tell = `redis.call('PUBLISH', ARGV[1], ARGV[2]) return {'1'}`
 
-export type ScriptName = 'acquire' | 'renew' | 'release' | 'look' | 'tell'
+export type ScriptName = 'acquire' | 'renew' | 'release' | 'holder' | 'look' | 'tell'
 
 export const scripts: Readonly<Record<ScriptName, Script>> = {
   acquire: scriptOf(prelude + acquire),
   renew: scriptOf(prelude + renew),
   release: scriptOf(prelude + release),
-  look: scriptOf(prelude + look),
+  holder: scriptOf(prelude + holder),
+  look: scriptOf(clock + look),
   tell: scriptOf(tell),
 }
 

@@ -12,9 +12,9 @@ export function sessions(client: RedisClient, prefix: string): LeaseSessions {
   const warn = warnOnce()
   const session: LeaseSession = {
     run: async (statement) => {
-      const row = await run(client, statement, prefix)
-      if (row.policy === 'unknown') warn()
-      return [row]
+      const rows = await run(client, statement, prefix)
+      if (rows[0]?.policy === 'unknown') warn()
+      return rows
     },
     release: () => released,
     destroy: () => released,
@@ -22,11 +22,13 @@ export function sessions(client: RedisClient, prefix: string): LeaseSessions {
   return { adapter: 'redis', open: async () => session, listen: listenOn(client) }
 }
 
-async function run(client: RedisClient, statement: Statement, prefix: string): Promise<Row> {
-  const { script, keys, args, columns } = (statement as RedisCommand).command
+async function run(client: RedisClient, statement: Statement, prefix: string): Promise<readonly Row[]> {
+  const { script, keys, args, columns, rowsOf } = (statement as RedisCommand).command
   const call: Omit<Call, 'by'> = { script: scripts[script], keys, args }
   try {
-    return rowOf(columns, await sendKnown(client, call))
+    const parts = partsOf(columns, await sendKnown(client, call))
+    if (rowsOf === undefined) return [Object.fromEntries(parts)]
+    return parts.map(([name, part]) => ({ name, [rowsOf]: part }))
   } catch (error) {
     throw explain(error, prefix)
   }
@@ -43,10 +45,10 @@ async function sendKnown(client: RedisClient, call: Omit<Call, 'by'>): Promise<u
 }
 
 /** A client can be set to give bytes for texts. */
-function rowOf(columns: readonly string[], reply: unknown): Row {
+function partsOf(columns: readonly string[], reply: unknown): readonly (readonly [string, unknown])[] {
   const parts: readonly unknown[] = Array.isArray(reply) ? reply.map((part) => asText(part)) : []
   const named = columns.map((column, index) => [column, parts[index]] as const)
-  return Object.fromEntries(named.filter(([, part]) => part !== '' && part !== undefined))
+  return named.filter(([, part]) => part !== '' && part !== undefined)
 }
 
 function asText(part: unknown): unknown {

@@ -57,7 +57,10 @@ function fencingOf({ name, lease }: Dialect, held: LeaseKept, hasPeers: boolean)
   throw new LockUsageError('lease', `is kept by ${keeper.name}, and ${name} has no way to compare its fence`)
 }
 
-/** The name of no lease, and no longer than one. Fences of two keepers cannot be compared, so each has names of its own. */
+/**
+ * The name of no lease, and no longer than one. Fences of two keepers cannot be compared, so each has names of its own, and
+ * so has each slot of a semaphore.
+ */
 function admittedName(name: string, { mark }: KeptElsewhere): string {
-  return name.replace(/^hl:.*:/, `${mark}:`)
+  return name.replace(/^h(?:l|p(:\d+)):.*:/, (_, slot: string = '') => `${mark}${slot}:`)
 }

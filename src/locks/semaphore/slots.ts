@@ -78,7 +78,7 @@ function lookOf({ look: lookAt }: LeaseCommands, names: readonly string[]): Stat
 }
 
 function seenIn({ rows, dialect }: Answered, slots: readonly number[], { names, slow }: Search): Seen {
-  const left = new Map(rows.map(({ name, left_ms: leftMs }) => [String(name), Number(leftMs)]))
+  const left = new Map(rows.map(({ name, left_ms: leftMs }) => [String(name), Number(leftMs ?? Infinity)]))
   const leftOf = (slot: number): number | undefined => left.get(names.slot(slot))
   const held = slots.map(leftOf).filter((leftMs) => leftMs !== undefined && leftMs > 0) as number[]
   const toAsk = slow.isEnough() ? [] : slots.filter((slot) => !slow.isAsked(slot))
