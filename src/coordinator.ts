@@ -72,8 +72,10 @@ export function meetCoordinator(dialect: CoordinatorDialect, sessions: LeaseSess
   const server = Object.assign(() => ({ dialect }), { dialect: () => dialect.name, candidates: [dialect] })
   const port: LeasePort = { sessions, server, keeper: keeperOf(dialect) }
   const leases = createLeases(port)
-  const lease: Coordinator['lease'] = async (key, options = {}) =>
-    leases.take({ key, name: chosenLeaseName(key), options })
+  const lease: Coordinator['lease'] = async (key, options = {}) => {
+    refuseMode(options)
+    return leases.take({ key, name: chosenLeaseName(key), options })
+  }
   return {
     lease,
     withLease: async (key, work, options) => {
@@ -94,6 +96,19 @@ export function meetCoordinator(dialect: CoordinatorDialect, sessions: LeaseSess
       return (await Promise.all(seen)).flat()
     },
   }
+}
+
+/**
+ * Readers who share and a writer who does not would be many leases for one lock: a writer that dies between them, or two
+ * that wait for each other, would hold up everybody.
+ */
+function refuseMode(options: object): void {
+  if (options === null || typeof options !== 'object' || !('mode' in options)) return
+  throw new LockUsageError(
+    'mode',
+    'a lease has one holder at a time: leave it out. To let several in at once use semaphore(key, { permits }); for ' +
+      "readers and a writer use a database: locks.withLock(key, work, { mode: 'shared' })",
+  )
 }
 
 /** Two prefixes are two sets of leases, of which one does not know the other's keys. */
