@@ -63,7 +63,10 @@ export interface Coordinator {
    * Resolves when the signal has aborted.
    */
   readonly leader: (name: LockKey, options: LeaderOptions<Lease>) => Promise<void>
-  /** Who holds these leases now. What nobody holds is left out. */
+  /**
+   * Who holds these leases now. What nobody holds is left out, also what has expired; a lease that was released and is
+   * kept from others still has no `owner`.
+   */
   readonly inspect: (options: LeaseInspectOptions) => Promise<readonly LeaseSeen[]>
 }
 
@@ -144,6 +147,5 @@ async function look(
   const reply = await callLease(port, { statements: () => [statement(name)], signal: limit.signal })
   limit.end()
   if (!isAnswered(reply)) throw reply.error
-  const seen = reply.answer === 'granted' ? readLeases([{ ...reply.row, name }]) : []
-  return seen.filter(({ owner, remainingMs }) => owner !== undefined || remainingMs > 0)
+  return reply.answer === 'granted' ? readLeases([{ ...reply.row, name }]) : []
 }

@@ -3,7 +3,10 @@ import type { LeaseCommands, LeaseKeeper } from '../dialects/lease.ts'
 
 /** The commands of leases on a server that keeps nothing else for us. */
 export interface CoordinatorCommands extends LeaseCommands {
-  /** Gives a row with `owner`, `fence` and `remaining_ms`; `not-held`, without those, where there is no such lease. */
+  /**
+   * Gives a row with `owner`, `fence` and `remaining_ms`, without an owner where the lease was released and is kept from
+   * others still; `not-held`, without those, where it was never taken, was released or has expired.
+   */
   readonly holder: (name: string) => Statement
   readonly look: NonNullable<LeaseCommands['look']>
 }

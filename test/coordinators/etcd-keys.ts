@@ -29,3 +29,21 @@ export async function isOwned([endpoint = '']: readonly string[], name: string):
   }
   return (kvs[0]?.value ?? '') !== ''
 }
+
+/** From here on the cluster wants a login: `app` may have leases, `guest` nothing. Each has its name in its password. */
+export async function enableAuth([at = '']: readonly string[]): Promise<void> {
+  for (const name of ['root', 'app', 'guest']) {
+    await post(at, '/v3/auth/user/add', { name, password: `${name}-secret` })
+  }
+  await post(at, '/v3/auth/role/add', { name: 'root' })
+  await post(at, '/v3/auth/user/grant', { user: 'root', role: 'root' })
+  await post(at, '/v3/auth/role/add', { name: 'leases' })
+  const perm = {
+    permType: 'READWRITE',
+    key: base64('holdfast/leases/'),
+    range_end: base64('holdfast/leases0'),
+  }
+  await post(at, '/v3/auth/role/grant', { name: 'leases', perm })
+  await post(at, '/v3/auth/user/grant', { user: 'app', role: 'leases' })
+  await post(at, '/v3/auth/enable', {})
+}

@@ -12,7 +12,7 @@ import { startEtcd, type StartedCluster } from '../engines/etcd-server.ts'
 import { useExtraServer } from '../engines/extra-server.ts'
 import { until } from '../engines/until.ts'
 import { caught } from '../entries/stage.ts'
-import { base64, endpointsOf, post } from './etcd-keys.ts'
+import { base64, enableAuth, endpointsOf, post } from './etcd-keys.ts'
 import { useHolders } from './holders.ts'
 
 const started: StartedCluster[] = []
@@ -147,6 +147,42 @@ test('a watch hears of a lease that is released, and of one that etcd has ended'
   expect(heard).not.toContain('') // nobody has to be told of an end that it asked for
 })
 
+test('a watch that etcd refuses is no listener, and who waits is granted the lease all the same', async ({
+  skip,
+}) => {
+  shared(skip)
+  const cluster = await start(1)
+  const endpoints = endpointsOf(cluster)
+  await enableAuth(endpoints)
+  const auth = { user: 'app', password: 'app-secret' }
+  const { listen } = sessions(createGateway({ endpoints, auth, fetch }))
+  const heard: string[] = []
+  const refused = await caught(listen?.('elsewhere/', (name) => void heard.push(name)) ?? Promise.resolve())
+  expect(refused).toMatchObject({ message: /the watch was ended.*permission denied/ })
+  expect(heard).toEqual([])
+  const deaf: EtcdFetch = (url, init) => {
+    if (!url.endsWith('/v3/watch')) return fetch(url, init)
+    const request = { create_request: { key: base64('elsewhere/') } }
+    return fetch(url, { ...init, body: JSON.stringify(request) })
+  }
+  const lease = await createLeases({ endpoints, auth }).lease('k')
+  const waiting = createLeases({ endpoints, auth, fetch: deaf }).lease('k')
+  await lease.release()
+  await (await waiting).release()
+})
+
+test('a watch at a member that loses the others ends, and its listener is told', async ({ skip }) => {
+  shared(skip)
+  const cluster = await start(3)
+  const [first, ...others] = cluster.members
+  const { listen } = sessions(gatewayTo([first?.server.url ?? '']))
+  const heard: string[] = []
+  await listen?.('holdfast/leases/', (name) => void heard.push(name))
+  for (const other of others) await other.freeze?.()
+  await until(() => heard.length > 0, 'the end of the watch')
+  expect(heard).toEqual([''])
+})
+
 test('who waits is granted the lease although the watch breaks again and again', async ({ skip }) => {
   shared(skip)
   const cluster = await start(1)
@@ -258,21 +294,7 @@ test('a wrong password, a missing one, and a user without rights are told withou
   shared(skip)
   const cluster = await start(1)
   const endpoints = endpointsOf(cluster)
-  const [at = ''] = endpoints
-  for (const name of ['root', 'app', 'guest']) {
-    await post(at, '/v3/auth/user/add', { name, password: `${name}-secret` })
-  }
-  await post(at, '/v3/auth/role/add', { name: 'root' })
-  await post(at, '/v3/auth/user/grant', { user: 'root', role: 'root' })
-  await post(at, '/v3/auth/role/add', { name: 'leases' })
-  const perm = {
-    permType: 'READWRITE',
-    key: base64('holdfast/leases/'),
-    range_end: base64('holdfast/leases0'),
-  }
-  await post(at, '/v3/auth/role/grant', { name: 'leases', perm })
-  await post(at, '/v3/auth/user/grant', { user: 'app', role: 'leases' })
-  await post(at, '/v3/auth/enable', {})
+  await enableAuth(endpoints)
   const take = (auth?: { user: string; password: string }): Promise<unknown> =>
     createLeases({ endpoints, ...(auth && { auth }) }).lease('k', { wait: 'nowait' })
   const refusals = [

@@ -234,6 +234,18 @@ test('a wrong password is in no part of the error, although ioredis notes it the
   expect(inspect(error, { depth: 10 })).not.toContain('wrong-secret')
 })
 
+test("a lease that has expired is nobody's, also when nobody has taken it over", async ({ skip }) => {
+  const { client } = await open(nodeRedis, shared(skip).server.url)
+  const [leases, key] = [createLeases(client), randomUUID()]
+  const lease = await leases.lease(key, { ttlMs: 60_000, renew: false })
+  expect(await leases.inspect({ keys: [key] })).toMatchObject([{ owner: lease.owner }])
+  await lease.extend(100)
+  await until(async () => (await leases.inspect({ keys: [key] })).length === 0, 'no holder')
+  const kept = await leases.lease(key, { holdAtLeastMs: 600_000, wait: 'nowait' })
+  await kept.release()
+  expect(await leases.inspect({ keys: [key] })).toMatchObject([{ owner: undefined, fence: kept.fence }])
+})
+
 test('a client that gives bytes for texts is understood', async ({ skip }) => {
   const commandOptions = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } }
   const client = createClient({ url: shared(skip).server.url, commandOptions })

@@ -96,8 +96,9 @@ const release: Does<'release'> = async (gateway, { key, holder: { owner, fence }
 const holder: Does<'holder'> = async (gateway, { key }) => {
   const { key: seen } = await read(gateway, key)
   if (seen === undefined) return no
-  const remaining = (await secondsLeft(gateway, seen.leaseId)) * 1000
-  return [{ answer: 1, owner: seen.owner, fence: seen.fence, remaining_ms: remaining }]
+  const seconds = await secondsLeft(gateway, seen.leaseId)
+  if (seconds < 0) return no
+  return [{ answer: 1, owner: seen.owner, fence: seen.fence, remaining_ms: seconds * 1000 }]
 }
 
 /** When each of them ends is not asked: that would be one more request for each, and a watch tells of the end. */

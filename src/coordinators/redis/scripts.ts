@@ -68,7 +68,7 @@ return {'1'}
 `
 
 const holder = `
-if not lease[3] then return {'0'} end
+if tonumber(lease[3] or 0) <= now then return {'0'} end
 return {'1', lease[1], lease[2], text(lease[3] - now)}
 `
 
