@@ -42,11 +42,7 @@ function check(options: EtcdLeasesOptions): {
 } {
   onlyKnown(options, ['endpoints', 'auth', 'prefix', 'fetch'])
   const { endpoints, auth, prefix = 'holdfast/leases/', fetch = globalThis.fetch } = options
-  if (!Array.isArray(endpoints) || endpoints.length === 0 || !endpoints.every(isAddress))
-    throw new LockUsageError(
-      'endpoints',
-      "must be a list of addresses without a password, as in ['http://10.0.0.1:2379']",
-    )
+  checkEndpoints(endpoints)
   if (typeof prefix !== 'string' || prefix === '')
     throw new LockUsageError('prefix', `${show(prefix)} is not a text that keys can begin with`)
   if (auth !== undefined) checkAuth(auth)
@@ -60,10 +56,24 @@ function checkAuth(auth: EtcdAuth): void {
     throw new LockUsageError('auth', 'needs a user and a password, both texts')
 }
 
-function isAddress(endpoint: unknown): boolean {
-  if (typeof endpoint !== 'string' || !/^https?:\/\//.test(endpoint) || !URL.canParse(endpoint)) return false
-  const { username, password } = new URL(endpoint)
-  return username === '' && password === ''
+function checkEndpoints(endpoints: readonly unknown[]): void {
+  const why =
+    Array.isArray(endpoints) && endpoints.length > 0
+      ? endpoints.map(whyNoAddress).find((reason) => reason !== undefined)
+      : 'must be a list of addresses'
+  if (why !== undefined) throw new LockUsageError('endpoints', `${why}, as in ['http://10.0.0.1:2379']`)
+}
+
+/** What is wrong with it. It is not shown: there may be a password in it. */
+function whyNoAddress(endpoint: unknown): string | undefined {
+  const url = typeof endpoint === 'string' && URL.canParse(endpoint) ? new URL(endpoint) : undefined
+  if (/^(?:redis|valkey)s?:/.test(url?.protocol ?? ''))
+    return "has the address of a Redis, whose leases are in 'holdfast/redis': must be a list of addresses of etcd"
+  if (!/^https?:/.test(url?.protocol ?? ''))
+    return 'must be a list of addresses, each with http:// or https://'
+  return url?.username === '' && url.password === ''
+    ? undefined
+    : 'must be a list of addresses without a password, which goes into auth'
 }
 
 function withoutSlash(endpoint: string): string {

@@ -15,6 +15,7 @@ export class EtcdError extends Error {
 
 /** https://grpc.io/docs/guides/status-codes/ */
 export const grpc = {
+  unknown: 2,
   invalidArgument: 3,
   deadlineExceeded: 4,
   permissionDenied: 7,
@@ -40,7 +41,7 @@ export const errors: ErrorTable = {
 }
 
 /** Whether another member may do what this one did not. */
-export function isOfOneMember(error: unknown): boolean {
+export function isOfOneMember(error: unknown): error is EtcdError {
   return (
     error instanceof EtcdError && (error.code === grpc.unavailable || error.code === grpc.deadlineExceeded)
   )

@@ -74,19 +74,21 @@ const authPath = '/v3/auth/authenticate'
 function createRounds(endpoints: readonly string[]): <T>(ask: (at: string) => Promise<T>) => Promise<T> {
   let preferred = 0
   return async (ask) => {
-    let last: unknown
+    const failed: EtcdError[] = []
     for (let tried = 0; tried < endpoints.length; tried += 1) {
       const current = preferred
+      const at = endpoints[current] ?? ''
       try {
-        return await ask(endpoints[current] ?? '')
-      } catch (error) {
+        return await ask(at)
+      } catch (thrown) {
+        const error = thrown instanceof EtcdError ? saidBy(at, thrown) : thrown
         if (!isOfOneMember(error)) throw error
-        last = error
+        failed.push(error)
         // unless another call has left it before
         if (preferred === current) preferred = (current + 1) % endpoints.length
       }
     }
-    throw noneAnswered(endpoints.length, last)
+    throw noneAnswered(failed)
   }
 }
 
@@ -140,8 +142,14 @@ function posting(fetch: EtcdFetch): Posting {
       throw unanswered(signal, error)
     })
     if (response.ok) return response
-    throw readError(response.status, await response.text())
+    throw readError(response.status, await textOf(response, signal))
   }
+}
+
+async function textOf(response: EtcdResponse, signal: AbortSignal): Promise<string> {
+  return response.text().catch((error: unknown) => {
+    throw unanswered(signal, error)
+  })
 }
 
 async function read(
@@ -151,41 +159,60 @@ async function read(
 ): Promise<Json> {
   const signal = AbortSignal.timeout(eachMs)
   const response = await post(url, { ...request, signal })
-  const text = await response.text().catch((error: unknown) => {
-    throw unanswered(signal, error)
-  })
-  return parse(text)
+  const text = await textOf(response, signal)
+  const answer = parse(text)
+  // what every answer of etcd has, and what no error has, nor anybody else's answer
+  const { header } = (answer.result ?? answer) as Json
+  if (header === undefined) throw readError(response.status, text)
+  return answer
 }
 
-/** The first answer: what streams gives each on a line of its own. */
+/** The first answer: what streams gives each on a line of its own. Empty where it is none: a proxy has its own way. */
 function parse(text: string): Json {
   const [line = ''] = text.split('\n')
-  return JSON.parse(line) as Json
+  try {
+    return Object(JSON.parse(line)) as Json
+  } catch {
+    return {}
+  }
+}
+
+/** The same error, with the address of who it is from. There is no password in it: such addresses are refused. */
+function saidBy(at: string, { code, message, cause }: EtcdError): EtcdError {
+  return new EtcdError(code, `etcd at ${new URL(at).origin}: ${message}`, { cause })
 }
 
 function unanswered(signal: AbortSignal, cause: unknown): EtcdError {
-  const why = signal.aborted ? 'did not answer in time' : 'cannot be reached'
-  const code = signal.aborted ? grpc.deadlineExceeded : grpc.unavailable
-  return new EtcdError(code, `a member of the etcd cluster ${why}`, { cause })
+  if (signal.aborted) return new EtcdError(grpc.deadlineExceeded, 'did not answer in time', { cause })
+  // `fetch` says only that it failed
+  const why = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
+  return new EtcdError(grpc.unavailable, `cannot be reached (${inWords(why)})`, { cause })
 }
 
+/** A stream tells its errors one level below. */
 function readError(status: number, text: string): EtcdError {
-  let answer: Json = {}
-  try {
-    answer = parse(text)
-  } catch {
-    // what stands before etcd, such as a proxy, answers in its own way
-  }
-  const told = answer.message ?? answer.error
-  const code = typeof answer.code === 'number' ? answer.code : status >= 500 ? grpc.unavailable : 2
-  return new EtcdError(code, typeof told === 'string' ? told : `etcd answered with HTTP ${status}`)
+  const { error, ...answer } = parse(text)
+  const told: Json =
+    typeof error === 'object' && error !== null ? (error as Json) : { message: error, ...answer }
+  const code = told.grpc_code ?? told.code
+  const { message } = told
+  return new EtcdError(
+    typeof code === 'number' ? code : status >= 500 ? grpc.unavailable : grpc.unknown,
+    typeof message === 'string' ? message : `answers with HTTP ${status} (${beginningOf(text)})`,
+  )
 }
 
-function noneAnswered(members: number, cause: unknown): EtcdError {
-  const who = members === 1 ? 'the etcd member' : `none of ${members} etcd members`
-  const does = members === 1 ? 'takes no lease now' : 'takes a lease now'
+/** What is there instead of an answer of etcd's, for people to recognize. */
+function beginningOf(text: string): string {
+  return JSON.stringify(text.trim().slice(0, 80))
+}
+
+function noneAnswered(failed: readonly EtcdError[]): EtcdError {
+  const who = failed.length === 1 ? 'the etcd member' : `none of ${failed.length} etcd members`
+  const does = failed.length === 1 ? 'takes no lease now' : 'takes a lease now'
+  const whys = failed.map(({ message }) => message).join('; ')
   const hint = 'without a majority of its members an etcd cluster does nothing'
-  return new EtcdError(grpc.unavailable, `${who} ${does} (${inWords(cause)}): ${hint}`, { cause })
+  return new EtcdError(grpc.unavailable, `${who} ${does} (${whys}): ${hint}`, { cause: failed.at(-1) })
 }
 
 /** The request is not part of the error: it has the password. */

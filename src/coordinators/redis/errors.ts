@@ -37,11 +37,15 @@ export const errors: ErrorTable = { codeOf, codes, otherwise: 'open' }
 /** What the classes are called that carry an answer of the server: in `ioredis`, and in `redis`. */
 const replies: readonly unknown[] = ['ReplyError', 'ErrorReply', 'SimpleError', 'BlobError']
 
+/** Redis 7.0 has no code for a right that is missing inside of a script. */
+const deniedInScript = /^ERR The user executing the script can't/
+
 function codeOf(error: ErrorLike): string | undefined {
   const { message, constructor } = error
   const called = typeof constructor === 'function' ? constructor.name : undefined
   const text = typeof message === 'string' ? message : ''
-  if (replies.includes(called)) return /^[A-Z]+/.exec(text)?.[0] ?? 'ERR'
+  if (replies.includes(called))
+    return deniedInScript.test(text) ? 'NOPERM' : (/^[A-Z]+/.exec(text)?.[0] ?? 'ERR')
   if (called !== undefined && Object.hasOwn(codes, called)) return called
   return Object.hasOwn(codes, text) ? text : undefined
 }
@@ -57,6 +61,8 @@ const elsewhere: Readonly<Record<string, string>> = {
   MASTERDOWN: 'it is a replica that has lost its primary: connect to the primary',
   CLUSTERDOWN: 'its cluster is down: too few of the primaries can be reached',
   BUSY: 'it is busy with a script of somebody that does not end',
+  MaxRetriesPerRequestError: 'its client finds no connection: is there a Redis at that address?',
+  OOM: 'its memory is full, and it evicts nothing: raise maxmemory, or use a Redis that has room',
 }
 
 /** What the caller is to see: in words that say what to do, where the server's do not. `cause` is the client's error. */
