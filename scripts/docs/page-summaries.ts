@@ -11,7 +11,7 @@ export const pageSummaries: Readonly<Record<string, string>> = {
   'advisory-locks': 'Lock a name, for what has no row yet.',
   leases: 'Locks that expire, fencing tokens, cron jobs on one node, leader election.',
   semaphores: 'At most n holders at a time over all processes; rate limits.',
-  coordinators: 'Leases on Redis, Valkey or etcd, for services that share no database.',
+  coordinators: 'Leases and semaphores on Redis, Valkey or etcd, for services that share no database.',
   queues: 'Give each job in your own table to one worker.',
   optimistic: 'Detect lost updates with a version column instead of a lock.',
   nowait: 'Fail at once, or skip rows that others have locked.',
