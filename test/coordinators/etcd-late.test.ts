@@ -39,6 +39,36 @@ test('a lease that comes back to the time that it had is not ended by a revocati
   await lease.release()
 })
 
+test('a lease that comes back to the time that it had is not renewed by a leader of before', async ({
+  skip,
+}) => {
+  const endpoints = endpointsOf(shared(skip))
+  let isOfBefore = true
+  /** A leader that has not noticed its end keeps a lease alive, and says of which term it is. */
+  const outdated: EtcdFetch = async (url, init) => {
+    const response = await fetch(url, init)
+    if (!isOfBefore || !url.endsWith('/v3/lease/keepalive')) return response
+    const text = (await response.text()).replace(/"raft_term":"\d+"/, '"raft_term":"1"')
+    return new Response(text)
+  }
+  const key = randomUUID()
+  const lease = await createLeases({ endpoints }).lease(key, { ttlMs: 300_000, renew: false })
+  await lease.extend(600_000)
+  const session = await sessions(createGateway({ endpoints, auth: undefined, fetch: outdated })).open()
+  const held = { name: chosenLeaseName(key), owner: lease.owner, fence: lease.fence }
+  const renewFor = (ttlMs: number): Promise<unknown> =>
+    Promise.all(
+      leaseCommands('holdfast/leases/')
+        .renew(held, ttlMs)
+        .map((renew) => session.run(renew)),
+    )
+  for (const ttlMs of [600_000, 300_000])
+    expect(await caught(renewFor(ttlMs))).toMatchObject({ message: /leader .* has changed/ })
+  isOfBefore = false
+  expect(await renewFor(300_000)).toEqual([[{ answer: 1 }]])
+  await lease.release()
+})
+
 test('a claim that fails leaves no lease of etcd behind', async ({ skip }) => {
   const endpoints = endpointsOf(shared(skip))
   const granted: string[] = []

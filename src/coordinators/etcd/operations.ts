@@ -63,13 +63,12 @@ const renew: Does<'renew'> = async (gateway, { key, held: { owner, fence }, ttlM
   const kept = await keepAlive(gateway, leaseId)
   const { key: seen, term } = await read(gateway, key)
   if (seen?.owner !== owner || seen.fence !== fence) return no
-  if (kept !== undefined && seen.leaseId === leaseId) {
-    if (kept === term) return yes
+  if (kept !== undefined && kept !== term)
     throw new EtcdError(grpc.aborted, 'the leader of the etcd cluster has changed under a renewal')
-  }
+  if (kept !== undefined && seen.leaseId === leaseId) return yes
   // The lease has another time than before. The one of etcd's own that it had ends by itself: the holder may come back to
   // that time, and a revocation that arrives late would then delete the key.
-  await grant(gateway, leaseId, seconds)
+  if (kept === undefined) await grant(gateway, leaseId, seconds)
   const condition = { owner, fence, revision: seen.revision }
   const moved = await change(gateway, key, { condition, to: { owner, leaseId } })
   // moved by a request of this very renewal, whose answer was lost
