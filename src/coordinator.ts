@@ -64,8 +64,8 @@ export interface Coordinator {
    */
   readonly leader: (name: LockKey, options: LeaderOptions<Lease>) => Promise<void>
   /**
-   * Who holds these leases now. What nobody holds is left out, also what has expired; a lease that was released and is
-   * kept from others still has no `owner`.
+   * Who holds these leases now. What nobody holds is left out, also what has expired. A lease that was released and is
+   * kept from others for a while is shown without an `owner`.
    */
   readonly inspect: (options: LeaseInspectOptions) => Promise<readonly LeaseSeen[]>
 }
