@@ -95,7 +95,23 @@ describe.each([ioredis, nodeRedis])('through $title', (way) => {
   })
 })
 
-// `redis` itself fails to connect with a wrong password, and says so
+// `redis` goes on trying to connect, and tells only those who listen to its errors
+test('a wrong password is told through redis too, which does not end its connecting', async ({ skip }) => {
+  shared(skip)
+  const url = await start('--requirepass', 'right-secret')
+  const client = createClient({ url: url.replace('redis://', 'redis://:wrong-secret@') })
+  client.on('error', () => {})
+  void caught(client.connect())
+  onTestFinished(() => client.destroy())
+  let error: unknown
+  await until(async () => {
+    error = await caught(createLeases(client).lease('k', { wait: 'nowait' }))
+    expect(inspect(error, { depth: 10 })).not.toMatch(/(?:right|wrong)-secret/)
+    return error instanceof LockUsageError
+  }, 'a refusal that says why')
+  expect(error).toMatchObject({ field: 'client', message: /refuses the user or the password/ })
+})
+
 test('a user whose password was changed meanwhile is refused without a word of either', async ({ skip }) => {
   const { url } = shared(skip).server
   const admin = await open(ioredis, url)
