@@ -94,6 +94,13 @@ describe('drivers that are not used here, by the shapes that they document', () 
     expect(classifyError(other)).toMatchObject({ kind: 'other', transaction: 'open', code: 'SQLITE_1299' })
   })
 
+  test('a COMMIT that waits in a group while its server leaves that may be stored, and other statements are not', () => {
+    const hook = (name: string): Error =>
+      make({ errno: 3100, sqlState: 'HY000' }, `Error on observer while running replication hook '${name}'.`)
+    expect(classifyError(hook('before_commit'))).toMatchObject({ kind: 'commit-unknown', retryable: false })
+    expect(classifyError(hook('before_dml'))).toMatchObject({ kind: 'other', retryable: false })
+  })
+
   test('Group Replication refuses a commit with the number of the storage engine’s error', () => {
     const refused = make(
       { errno: 1180, sqlState: 'HY000' },

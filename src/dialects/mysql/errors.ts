@@ -29,6 +29,8 @@ const protocolCodes: Readonly<Record<string, ErrorMeaning>> = {
   '1180': { kind: 'other', transaction: 'rolled-back' },
   [variant('1180', '149')]: { kind: 'serialization', transaction: 'rolled-back' },
   '3101': { kind: 'serialization', transaction: 'rolled-back' },
+  // The server has left its group while COMMIT waited there: nothing says that the others do not have it.
+  [variant('3100', 'before_commit')]: { kind: 'commit-unknown', transaction: 'unknown' },
   '1206': { kind: 'too-many-locks', transaction: 'rolled-back' },
   '1022': duplicate,
   '1062': duplicate,
@@ -93,6 +95,9 @@ function detailOf(number: string, { sql, message }: ErrorLike): string | undefin
   if (number === '1213' && typeof sql === 'string' && /\bget_lock\s*\(/i.test(sql)) return 'GET_LOCK'
   // "Got error 149 - ..." in every language: the number is the storage engine's own code.
   if (number === '1180' && typeof message === 'string' && /\b149\b/.test(message)) return '149'
+  // the name of the hook, in every language too: there are others, for other statements
+  if (number === '3100' && typeof message === 'string' && message.includes('before_commit'))
+    return 'before_commit'
   return undefined
 }
 

@@ -52,6 +52,7 @@ const mariadb: Provocations = {
     '4031': onlyMysql,
     '1180': onlyMysql,
     '1180 / 149': onlyMysql,
+    '3100 / before_commit': onlyMysql,
     '3101': onlyMysql,
     '1206': 'takes a table of some hundred megabytes, locked row by row',
     '1022': legacy,

@@ -44,6 +44,7 @@ const mysql: Provocations = {
     '1927': onlyMariadb,
     '1180': cluster,
     '1180 / 149': cluster,
+    '3100 / before_commit': cluster,
     '3101': cluster,
     '1206': 'takes a table of some hundred megabytes, locked row by row',
     '1022': legacy,
