@@ -5,12 +5,13 @@ import { inspect } from 'node:util'
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 
 import { LockUsageError } from '../../src/core/errors.ts'
+import type { EtcdFetch } from '../../src/coordinators/etcd/gateway.ts'
 import { createLeases } from '../../src/entries/etcd.ts'
 import { startEtcd, type StartedCluster } from '../engines/etcd-server.ts'
 import { useExtraServer } from '../engines/extra-server.ts'
 import { freePort } from '../engines/free-port.ts'
 import { startRedis } from '../engines/redis-server.ts'
-import { caught } from '../entries/stage.ts'
+import { caught, gate } from '../entries/stage.ts'
 import { enableAuth, endpointsOf } from './etcd-keys.ts'
 
 const started: StartedCluster[] = []
@@ -43,6 +44,32 @@ test('a cluster that has lost its majority says so, and what became of each memb
     expect(error).toMatchObject({ message: /none of 3 etcd members takes a lease now.*without a majority/ })
     for (const endpoint of endpoints) expect((error as Error).message).toContain(endpoint)
   }
+})
+
+test('every member is asked, although another call finds out meanwhile that they do not answer', async () => {
+  const ports = [await freePort(), await freePort(), await freePort()]
+  const endpoints = ports.map((port) => `http://127.0.0.1:${port}`)
+  const [atFirst, atLast, later] = [gate(), gate(), gate()]
+  const seen = new Set<string>()
+  const fetch: EtcdFetch = async (url, init) => {
+    const { origin } = new URL(url)
+    const isNew = !seen.has(origin)
+    seen.add(origin)
+    if (isNew && origin === endpoints[0]) await atFirst.opened
+    if (isNew && origin === endpoints[2]) {
+      atLast.open()
+      await later.opened
+    }
+    return globalThis.fetch(url, init)
+  }
+  const leases = createLeases({ endpoints, fetch })
+  const one = caught(leases.lease('one', { wait: 'nowait' }))
+  const other = caught(leases.lease('other', { wait: 'nowait' }))
+  await atLast.opened
+  atFirst.open()
+  for (const endpoint of endpoints) expect(((await one) as Error).message).toContain(endpoint)
+  later.open()
+  for (const endpoint of endpoints) expect(((await other) as Error).message).toContain(endpoint)
 })
 
 test('an error of etcd names the member that it is from', async ({ skip }) => {

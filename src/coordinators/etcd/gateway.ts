@@ -75,8 +75,10 @@ function createRounds(endpoints: readonly string[]): <T>(ask: (at: string) => Pr
   let preferred = 0
   return async (ask) => {
     const failed: EtcdError[] = []
+    // of its own: other calls change who is preferred, and one that is asked twice would stand for one that is not asked
+    const first = preferred
     for (let tried = 0; tried < endpoints.length; tried += 1) {
-      const current = preferred
+      const current = (first + tried) % endpoints.length
       const at = endpoints[current] ?? ''
       try {
         return await ask(at)
