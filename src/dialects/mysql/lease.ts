@@ -87,19 +87,11 @@ function guard({ name, owner, fence }: LeaseHeld): SqlStatement {
 /** The end moves by a millisecond, to and fro: a row that stays as it is is not compared with other servers' changes. */
 const touched = 'expires_at = expires_at ^ 1'
 
-function guardByChange({ name, owner, fence }: LeaseHeld): readonly SqlStatement[] {
-  const change = sql(
-    `UPDATE _leases FORCE INDEX (PRIMARY) SET ${touched} WHERE ${isHeld}`,
-    name,
-    owner,
-    fence,
-  )
-  const count = {
-    sql: 'SELECT ROW_COUNT() AS answer',
-    params: [],
-    answers: { column: 'answer', meaning: { 1: 'granted', 0: 'not-held' } },
-  } as const
-  return [change, count]
+/** The guard tells whose it is: a count of what was changed could be that of a statement which the work sent between. */
+function guardByChange(held: LeaseHeld): readonly SqlStatement[] {
+  const { name, owner, fence } = held
+  const change = `UPDATE _leases FORCE INDEX (PRIMARY) SET ${touched} WHERE ${isHeld}`
+  return [sql(change, name, owner, fence), guard(held)]
 }
 
 /** The look locks: a plain one may see the row as it was when the transaction began. */
