@@ -38,6 +38,12 @@ const released: SqlStatement = {
   answers: { column: 'answer', meaning: { 1: 'released', '*': 'released' } },
 }
 
+/** The server's own answer to who waits for too long, given to somebody who did not wait. */
+const conflict: SqlStatement = {
+  sql: `DO $$ BEGIN RAISE EXCEPTION 'busy' USING ERRCODE = 'lock_not_available'; END $$`,
+  params: [],
+}
+
 /** The lease of another is ended before each request. */
 function endOthers(name: string): Statement {
   return name === 'mongodb'
@@ -118,6 +124,16 @@ describeAttest(
       expect(timeout).toMatchObject({
         observed: 'broken',
         detail: expect.stringMatching(/had not ended after/),
+      })
+    })
+
+    test('a row lock that locks nothing is broken, though a busy server keeps somebody out', async () => {
+      const weak = worse(stage.dialect, 'row-exclusive', without(/ FOR UPDATE.*$/))
+      const busy = worse(weak, 'lock-timeout', (draft) => ({ ...draft, inTransaction: [conflict] }))
+      expect(observedIn(await stage.locks(busy).attest())).toMatchObject({
+        'row-exclusive': 'broken',
+        nowait: 'untried',
+        'lock-timeout': 'untried',
       })
     })
 

@@ -12,8 +12,8 @@ export type Attempt<T> =
 
 /** How long somebody waits who should not, before it is told. */
 const endlessMs = 2500
-/** How long a lock is held for others to try, at most. */
-export const holdMs: number = 4 * endlessMs
+/** How long a lock is held for others to try, at most: four of them, and some time for itself. */
+export const holdMs: number = 5 * endlessMs
 
 /** Asks for a lock, and says what came of it. Rejects only when the caller aborts or the connection is lost. */
 export async function attempt<T, Tx>(

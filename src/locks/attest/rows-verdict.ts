@@ -18,13 +18,27 @@ export interface SeenExclusive {
   readonly nowait: Attempt<Rows> | undefined
   readonly skip: Attempt<Rows> | undefined
   readonly timeout: Attempt<Rows> | undefined
+  /** Asked with no limit, where the others are at odds. */
+  readonly plain?: Attempt<Rows>
 }
 
 /**
- * The lock holds when anybody at all was kept out: who got the row all the same asked in a way that is broken by
- * itself.
+ * Whether one was kept out and another was not. Either a way to ask is broken, or there is no lock and the server
+ * was busy: a slow answer and a conflict over something else look like a lock to who asks with a limit.
  */
-export function judgeExclusive({ nowait, skip, timeout }: SeenExclusive, after: Attempt<Rows>): Verdicts {
+export function areAtOdds({ nowait, skip, timeout }: SeenExclusive): boolean {
+  const asked = [nowait, timeout].filter((one) => one !== undefined).map(isKeptOut)
+  const all = skip === undefined ? asked : [...asked, isLeftOut(skip)]
+  return all.includes(true) && all.includes(false)
+}
+
+/**
+ * The lock holds when anybody at all was kept out, unless the same lock was granted twice: who got the row all the
+ * same asked in a way that is broken by itself.
+ */
+export function judgeExclusive(seen: SeenExclusive, after: Attempt<Rows>): Verdicts {
+  const { nowait, skip, timeout, plain } = seen
+  if (plain?.outcome === 'granted') return nobodyKeptOut([plain])
   const asked = [nowait, timeout].filter((one) => one !== undefined)
   if (!asked.some(isKeptOut) && !(skip !== undefined && isLeftOut(skip))) return nobodyKeptOut(asked)
   return {

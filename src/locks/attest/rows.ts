@@ -4,7 +4,15 @@ import type { LockedRows, RowOptions } from '../rows/rows.ts'
 import type { TransactionOptions } from '../transaction/options.ts'
 import { attempt, holdMs, type Attempt } from './attempt.ts'
 import type { Ground } from './ground.ts'
-import { judgeExclusive, judgeShared, timeoutMs, type Rows, type Verdicts } from './rows-verdict.ts'
+import {
+  areAtOdds,
+  judgeExclusive,
+  judgeShared,
+  timeoutMs,
+  type Rows,
+  type SeenExclusive,
+  type Verdicts,
+} from './rows-verdict.ts'
 import { untried, verdictOfError, type Verdict } from './verdict.ts'
 
 /** How long the next one may take to get a row that is free. */
@@ -23,11 +31,14 @@ export async function tryExclusive<Tx>(
 ): Promise<Verdicts> {
   const ask = async (category: Category, wait: Wait): Promise<Attempt<Rows> | undefined> =>
     isClaimed(category) ? askFor(trial, { wait }) : undefined
-  const hold = await holdWhile(trial, {}, async () => ({
-    nowait: await ask('nowait', 'nowait'),
-    skip: await ask('skip-locked', 'skip'),
-    timeout: await ask('lock-timeout', { timeoutMs }),
-  }))
+  const hold = await holdWhile(trial, {}, async () => {
+    const seen: SeenExclusive = {
+      nowait: await ask('nowait', 'nowait'),
+      skip: await ask('skip-locked', 'skip'),
+      timeout: await ask('lock-timeout', { timeoutMs }),
+    }
+    return areAtOdds(seen) ? { ...seen, plain: await askFor(trial, {}) } : seen
+  })
   if ('observed' in hold) return notLocked(hold)
   return judgeExclusive(hold.seen, await askFor(trial, { wait: { timeoutMs: freeWithinMs } }))
 }
