@@ -22,6 +22,8 @@ export interface Stage {
   readonly random: () => number
   /** Aborts when the law's time is over. */
   readonly signal: AbortSignal
+  /** How long a lease is for that is to end: long enough to be granted on a busy machine, short enough to be waited for. */
+  readonly briefMs: number
   /** A key that no other run has. */
   readonly keyOf: (name: string) => LockKey
   /** The client of this name, with a pool of its own: opened when it is first asked for, on a wire with this fault. */
@@ -63,7 +65,7 @@ export async function openStage(ground: Ground, options: StageOptions): Promise<
   const tables: string[] = [table]
   const undos: (() => Promise<unknown>)[] = []
   const tracer = createTracer()
-  const scene = { facts, ground, table, tracer, random, signal, keyOf, expect }
+  const scene = { facts, ground, table, tracer, random, signal, briefMs: 300, keyOf, expect }
   const cast = createCast(ground, { table, keyOf, sabotage })
   await command(fixture.create(table))
   for (const [id, n] of Object.entries(rows)) await command(fixture.insert(table, { id: Number(id), n }))

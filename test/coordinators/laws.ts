@@ -21,10 +21,14 @@ import type { LeaseSession, LeaseSessions } from '../../src/locks/port.ts'
 export interface LawGround {
   /** One more application, with a connection of its own. */
   readonly join: () => Promise<Joined>
+  /** The shortest lease that the server knows. */
+  readonly briefMs: number
   /** Deletes a lease, by its name, as somebody does who cleans up. */
   readonly remove: (name: string) => Promise<unknown>
   /** Whether a lease has an owner, by its name, as the server has it. */
   readonly isOwned: (name: string) => Promise<boolean>
+  /** Whether the owner goes when its time is over. Then it is there for a moment longer, and nobody else gets the lease. */
+  readonly areOwnersRemoved: boolean
 }
 
 export interface Joined {
@@ -100,16 +104,20 @@ function stageOn(
   }
   const inspect = async (): Promise<object> => {
     const { coordinator } = await member('observer')
-    const doors = [...keys].map((key) => permitNames(chosenLeaseName(key)).door)
-    const taken = await Promise.all(doors.map((name) => ground.isOwned(name)))
-    const owners = doors.map((name, index) => ({ name, owner: taken[index] === true ? 'first' : undefined }))
-    return { leases: [...(await coordinator.inspect({ keys: [...keys] })), ...owners] }
+    const names = [...keys].map((key) => chosenLeaseName(key))
+    const doors = names.map((name) => permitNames(name).door)
+    const leases = await coordinator.inspect({ keys: [...keys] })
+    const asked = ground.areOwnersRemoved ? [...doors, ...names] : doors
+    const taken = await Promise.all(asked.map((name) => ground.isOwned(name)))
+    const owned = asked.filter((_, index) => taken[index])
+    return { leases: [...leases, ...owned.map((name) => ({ name, owner: 'some', remainingMs: 1 }))] }
   }
   // as much of a stage as these laws use: there are no tables and no transactions
   const stage = {
     tracer,
     keyOf,
     signal: AbortSignal.timeout(120_000),
+    briefMs: ground.briefMs,
     client: async (name: string) => ({ locks: (await member(name)).coordinator }),
     actor: async (name: string) => (await member(name)).actor,
     note: <T>(actor: string, does: string, work: Promise<T>) => (tracer.watch(actor, does, work), work),

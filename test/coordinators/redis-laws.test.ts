@@ -26,6 +26,8 @@ function groundOn(url: string, way: RedisWay, joining: Joining = createLeases): 
       const { client, close } = await way.open(url)
       return { coordinator: joining(client), close }
     },
+    briefMs: 300,
+    areOwnersRemoved: false,
     remove: (name) => sendOnce('DEL', `holdfast:lease:${name}`),
     isOwned: async (name) => {
       const key = `holdfast:lease:${name.replace(/[a-z2-7]{32}$/, '{$&}')}`

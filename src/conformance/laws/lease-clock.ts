@@ -52,9 +52,9 @@ const briefly = ({ name }: Stray): string => `held briefly by the ${name} clock`
 
 async function startBrief(stage: Stage, stray: Stray): Promise<void> {
   const key = briefly(stray)
-  await atClock(stray.holder, () => takeLease(stage, { actor: 'a', key, options: short }))
+  await atClock(stray.holder, () => takeLease(stage, { actor: 'a', key, options: short(stage) }))
   const leftMs = (await seenLease(stage, key))?.remainingMs ?? 0
-  stage.expect(leftMs <= short.ttlMs + 10, `a lease of ${short.ttlMs} ms has ${leftMs} ms left`)
+  stage.expect(leftMs <= stage.briefMs + 10, `a lease of ${stage.briefMs} ms has ${leftMs} ms left`)
 }
 
 async function takeWhenOver(stage: Stage, stray: Stray): Promise<void> {

@@ -47,7 +47,7 @@ export const fenceLaws: readonly Law[] = [
 async function rising(stage: Stage): Promise<void> {
   const released = await takeLease(stage, { actor: 'a', key: 'k', options: long })
   await released.release()
-  const expired = await takeLease(stage, { actor: 'b', key: 'k', options: short })
+  const expired = await takeLease(stage, { actor: 'b', key: 'k', options: short(stage) })
   await untilExpired(stage, 'k')
   const takenOver = await takeLease(stage, { actor: 'a', key: 'k', options: long })
   await takenOver.release()
@@ -61,7 +61,7 @@ async function rising(stage: Stage): Promise<void> {
 }
 
 async function lateRelease(stage: Stage): Promise<void> {
-  const first = await takeLease(stage, { actor: 'a', key: 'k', options: short })
+  const first = await takeLease(stage, { actor: 'a', key: 'k', options: short(stage) })
   await untilExpired(stage, 'k')
   const second = await takeLease(stage, { actor: 'b', key: 'k', options: long })
   await first.release()

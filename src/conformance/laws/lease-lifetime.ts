@@ -49,13 +49,13 @@ export const lifetimeLaws: readonly Law[] = [
 const slackMs = 10
 
 async function takeover(stage: Stage): Promise<void> {
-  const first = await takeLease(stage, { actor: 'a', key: 'k', options: short })
+  const first = await takeLease(stage, { actor: 'a', key: 'k', options: short(stage) })
   const lookedAt = performance.now()
   const seen = await seenLease(stage, 'k')
   // one that has expired by then need not be shown
   stage.expect(seen !== undefined || first.remainingMs() === 0, 'the database knows nothing of the lease')
   const leftMs = seen?.remainingMs ?? 0
-  stage.expect(leftMs <= short.ttlMs + slackMs, `a lease of ${short.ttlMs} ms has ${leftMs} ms left`)
+  stage.expect(leftMs <= stage.briefMs + slackMs, `a lease of ${stage.briefMs} ms has ${leftMs} ms left`)
   const second = await takeLease(stage, { actor: 'b', key: 'k', options: long })
   const waitedMs = Math.round(performance.now() - lookedAt)
   stage.expect(waitedMs >= leftMs - slackMs, `taken over after ${waitedMs} ms, when ${leftMs} ms were left`)
@@ -83,9 +83,9 @@ async function renewed(stage: Stage): Promise<void> {
 }
 
 async function runningOut(stage: Stage): Promise<void> {
-  const lease = await takeLease(stage, { actor: 'a', key: 'k', options: short })
+  const lease = await takeLease(stage, { actor: 'a', key: 'k', options: short(stage) })
   const leftMs = lease.remainingMs()
-  stage.expect(leftMs <= short.ttlMs, `a lease of ${short.ttlMs} ms is said to last for ${leftMs} ms`)
+  stage.expect(leftMs <= stage.briefMs, `a lease of ${stage.briefMs} ms is said to last for ${leftMs} ms`)
   const { signal } = lease
   let isTold = signal.aborted
   signal.addEventListener('abort', () => (isTold = true))

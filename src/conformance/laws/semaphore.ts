@@ -126,7 +126,7 @@ async function behindTheFirst(stage: Stage): Promise<void> {
 }
 
 async function lost(stage: Stage): Promise<void> {
-  const first = await takePermit(stage, { actor: 'a', ...short })
+  const first = await takePermit(stage, { actor: 'a', ...short(stage) })
   const second = await takePermit(stage, { actor: 'b' })
   stage.expect(second.fence > first.fence, 'the fence has not risen')
   stage.expect(first.signal.aborted, 'another has the permit, and its first holder was not told')

@@ -5,8 +5,11 @@ import type { LeaseOptions } from '../../locks/lease/options.ts'
 import type { Stage } from '../stage.ts'
 import { expectRefusal, kept, until, type Taking } from './taking.ts'
 
-/** Long enough to be granted on a busy machine, short enough to be waited for. */
-export const short = { ttlMs: 300, renew: false } as const
+/** One that a law sees end by itself. */
+export function short({ briefMs }: Stage): { readonly ttlMs: number; readonly renew: false } {
+  return { ttlMs: briefMs, renew: false }
+}
+
 /** So long that no law sees it end by itself. */
 export const long = { ttlMs: 60_000, renew: false } as const
 

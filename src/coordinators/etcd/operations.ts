@@ -97,7 +97,9 @@ const holder: Does<'holder'> = async (gateway, { key }) => {
   if (seen === undefined) return no
   const seconds = await secondsLeft(gateway, seen.leaseId)
   if (seconds < 0) return no
-  return [{ answer: 1, owner: seen.owner, fence: seen.fence, remaining_ms: seconds * 1000 }]
+  // etcd leaves out what is not a whole second: with none left the lease is held still
+  const remainingMs = Math.max(1, seconds * 1000)
+  return [{ answer: 1, owner: seen.owner, fence: seen.fence, remaining_ms: remainingMs }]
 }
 
 /** When each of them ends is not asked: that would be one more request for each, and a watch tells of the end. */
