@@ -1,7 +1,6 @@
 import { LockLostError } from '../../src/core/errors.ts'
-import type { Permit } from '../../src/locks/semaphore/semaphore.ts'
-import { loadDriver } from '../stories/drivers.ts'
-import { semaphoreKey, useTable } from './use.ts'
+import { openRoom } from './room.ts'
+import { semaphoreKey } from './use.ts'
 
 /*
  * A process of contenders: `contender.ts <engine> <url> <contenders> <permits> <ttlMs>`.
@@ -20,7 +19,7 @@ export interface Use {
 export type FromContender =
   | 'ready'
   | { readonly in: Use }
-  /** `isConfirmed`: the database has said at the end that the permit is still its own, so it was all the time. */
+  /** `isConfirmed`: the server has said at the end that the permit is still its own, so it was all the time. */
   | { readonly out: string; readonly isConfirmed: boolean }
   /** The process stops itself now, with this permit in use. */
   | { readonly frozen: string }
@@ -32,11 +31,10 @@ export type ToContender = 'stop' | 'freeze' | { readonly heard: string }
 
 const [engine = '', url = '', contenders = '', permits = '', ttlMs = ''] = process.argv.slice(2)
 const say = (message: FromContender): void => void process.send?.(message)
-const shop = await (await loadDriver(engine)).connect(url, 4)
-const semaphore = shop.locks.semaphore(semaphoreKey, { permits: Number(permits), ttlMs: Number(ttlMs) })
+const room = await openRoom(engine, url)
+const semaphore = room.locks.semaphore(semaphoreKey, { permits: Number(permits), ttlMs: Number(ttlMs) })
 const stop = new AbortController()
 const heard = new Map<string, () => void>()
-let writing = 0
 let isToFreeze = false
 
 process.on('message', (message: ToContender) => {
@@ -51,7 +49,7 @@ async function contend(): Promise<void> {
     const permit = await semaphore.acquire({ signal: stop.signal })
     const { owner, slot, fence } = permit
     // written before it is told of: one that is stopped in a transaction keeps its slot for as long as that is open
-    const isWritten = await isStillHeld(() => write(permit))
+    const isWritten = await isStillHeld(() => room.write(permit))
     await tell(owner, { in: { owner, slot, fence } })
     if (isToFreeze) await freeze(owner)
     const isConfirmed = isWritten && (await isStillHeld(() => permit.extend()))
@@ -70,7 +68,7 @@ async function tell(owner: string, message: FromContender): Promise<void> {
 async function freeze(owner: string): Promise<void> {
   isToFreeze = false
   await new Promise((resolve) => process.send?.({ frozen: owner } satisfies FromContender, resolve))
-  while (writing > 0) await new Promise((resolve) => setImmediate(resolve))
+  while (room.isWriting()) await new Promise((resolve) => setImmediate(resolve))
   process.kill(process.pid, 'SIGSTOP')
 }
 
@@ -85,19 +83,6 @@ async function isStillHeld(work: () => Promise<void>): Promise<boolean> {
   }
 }
 
-/** The database is to know of no holder of the slot that came later. */
-async function write(permit: Permit): Promise<void> {
-  const target = { table: useTable, key: { id: permit.slot } }
-  writing += 1
-  const written = shop.locks.fenced(permit, async (tx) => {
-    const [row] = await shop.find(tx, target)
-    const last = Number(row?.fence_code)
-    if (!(last < permit.fence)) throw new Error(`slot ${permit.slot}: ${permit.fence} comes after ${last}`)
-    await shop.change(tx, target, { fence_code: String(permit.fence) })
-  })
-  await written.finally(() => (writing -= 1))
-}
-
 say('ready')
 await Promise.all(
   Array.from({ length: Number(contenders) }, () =>
@@ -106,5 +91,5 @@ await Promise.all(
     }),
   ),
 )
-await shop.close()
+await room.close()
 process.disconnect()

@@ -117,9 +117,26 @@ function neverStarted([code]: unknown[]): never {
   throw new Error(`a process of contenders did not start: it ended with ${String(code)}`)
 }
 
-/** How many had a permit at a time at most, of those of whom the database has said that they had it to the end. */
+/** Of whom the server has said that they had their permit to the end. */
+function confirmedIn(heard: readonly Heard[]): ReadonlySet<string> {
+  return new Set(heard.flatMap((one) => ('out' in one && one.isConfirmed ? [one.out] : [])))
+}
+
+/** Those of them whose fence is not above that of who had the slot before. */
+export function outOfOrder(heard: readonly Heard[]): readonly Use[] {
+  const confirmed = confirmedIn(heard)
+  const last = new Map<number, number>()
+  const uses = heard.flatMap((one) => ('in' in one && confirmed.has(one.in.owner) ? [one.in] : []))
+  return uses.filter(({ slot, fence }) => {
+    const before = last.get(slot) ?? 0
+    last.set(slot, Math.max(before, fence))
+    return fence <= before
+  })
+}
+
+/** How many of them had a permit at a time at most. */
 export function mostAtOnce(heard: readonly Heard[]): number {
-  const confirmed = new Set(heard.flatMap((one) => ('out' in one && one.isConfirmed ? [one.out] : [])))
+  const confirmed = confirmedIn(heard)
   const inside = new Set<string>()
   let most = 0
   for (const one of heard) {
