@@ -1,10 +1,5 @@
-import { createClient } from 'redis'
-
 import type { Coordinator } from '../../src/coordinator.ts'
-import { createLeases as onEtcd } from '../../src/entries/etcd.ts'
-import { createLeases as onRedis } from '../../src/entries/redis.ts'
 import type { Permit } from '../../src/locks/semaphore/semaphore.ts'
-import { loadDriver } from '../stories/drivers.ts'
 import { useTable } from './use.ts'
 
 /** Where the contenders of a process get their permits from. */
@@ -16,12 +11,23 @@ export interface Room {
   readonly close: () => Promise<unknown>
 }
 
-export async function openRoom(engine: string, url: string): Promise<Room> {
-  if (engine === 'etcd') return without(onEtcd({ endpoints: url.split(',') }), async () => {})
-  if (engine !== 'redis') return inDatabase(engine, url)
+/** Loads only what is needed: many processes are started. */
+export function openRoom(engine: string, url: string): Promise<Room> {
+  if (engine === 'etcd') return inEtcd(url)
+  return engine === 'redis' ? inRedis(url) : inDatabase(engine, url)
+}
+
+async function inEtcd(url: string): Promise<Room> {
+  const { createLeases } = await import('../../src/entries/etcd.ts')
+  return without(createLeases({ endpoints: url.split(',') }), async () => {})
+}
+
+async function inRedis(url: string): Promise<Room> {
+  const { createClient } = await import('redis')
+  const { createLeases } = await import('../../src/entries/redis.ts')
   const client = createClient({ url })
   await client.connect()
-  return without(onRedis(client), () => client.close())
+  return without(createLeases(client), () => client.close())
 }
 
 /** A coordinator stores nothing but leases: the order of their fences is for those to check who hear of them. */
@@ -30,6 +36,7 @@ function without(locks: Coordinator, close: Room['close']): Room {
 }
 
 async function inDatabase(engine: string, url: string): Promise<Room> {
+  const { loadDriver } = await import('../stories/drivers.ts')
   const { locks, find, change, close } = await (await loadDriver(engine)).connect(url, 4)
   let writing = 0
   return {
