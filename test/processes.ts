@@ -20,7 +20,7 @@ const long = new RegExp(
     'newcomer',
     'race/seed',
     'sabotage',
-    'semaphores/processes',
+    '(?:coordinators/semaphore-|semaphores/)processes',
     'stories/stories',
     'tables/meaning',
     'versions/lowest',
