@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { TransactionOptions } from '../../src/locks/transaction/options.ts'
+import { gate } from '../entries/stage.ts'
 import { meetingOf } from '../stories/meeting.ts'
 import { caught, describePatterns } from '../patterns/stage.ts'
 import { record } from './recorder.ts'
@@ -17,16 +18,20 @@ describePatterns(
     /** Two transactions lock two rows, each in another order: the first time, one of them loses. */
     const collide = (options: TransactionOptions): Promise<unknown> => {
       const meeting = meetingOf(2)
-      const take = (index: number, ...ids: readonly number[]): Promise<void> => {
+      const oneIsThrough = gate()
+      const take = async (index: number, ...ids: readonly number[]): Promise<void> => {
         const node = stage.node(index)
         let runs = 0
-        return node.meeting.shared.transaction(async (tx) => {
+        await node.meeting.shared.transaction(async (tx) => {
           runs += 1
+          // or the one that is repeated may be faster than the one that was woken, and lose again
+          if (runs > 1) await oneIsThrough.opened
           for (const id of ids) {
             await node.rows(tx, { table: 'account', key: { id } })
             if (runs === 1 && id === ids[0]) await meeting.meet()
           }
         }, options)
+        oneIsThrough.open()
       }
       return Promise.allSettled([take(0, 1, 2), take(1, 2, 1)])
     }

@@ -250,16 +250,21 @@ describeEngines(
     test('a deadlock is repeated as one transaction, and both are stored once', async () => {
       const prisma = open()
       const locks = createLocks(prisma, { dialect: 'postgres' })
-      const bothHold = gate()
+      const [bothHold, oneIsThrough] = [gate(), gate()]
       let holders = 0
-      const move = (first: number, second: number): Promise<void> =>
-        locks.transaction(async (tx) => {
+      const move = async (first: number, second: number): Promise<void> => {
+        let runs = 0
+        await locks.transaction(async (tx) => {
+          // or the one that is repeated may be faster than the one that was woken, and lose again
+          if ((runs += 1) > 1) await oneIsThrough.opened
           await tx.account.update({ where: { id: first }, data: { balance: { increment: 1 } } })
           holders += 1
           if (holders === 2) bothHold.open()
           await bothHold.opened
           await tx.account.update({ where: { id: second }, data: { balance: { increment: 1 } } })
         })
+        oneIsThrough.open()
+      }
       await Promise.all([move(1, 2), move(2, 1)])
       expect(await prisma.account.findMany({ orderBy: { id: 'asc' } })).toEqual([
         { id: 1, balance: 102 },

@@ -149,16 +149,20 @@ function specs(context: EngineContext): void {
 
   test('a deadlock between updates of models is run again, and both are stored', async () => {
     const attempts = [0, 0]
-    const bothHaveOne = gate()
-    const crossing = (own: PrismaLocks<Tx, 'postgres'>, index: 0 | 1): Promise<void> =>
-      own.transaction(async (tx) => {
+    const [bothHaveOne, oneIsThrough] = [gate(), gate()]
+    const crossing = async (own: PrismaLocks<Tx, 'postgres'>, index: 0 | 1): Promise<void> => {
+      await own.transaction(async (tx) => {
         attempts[index] = (attempts[index] ?? 0) + 1
+        // or the one that is repeated may be faster than the one that was woken, and lose again
+        if ((attempts[index] ?? 0) > 1) await oneIsThrough.opened
         const ids = index === 0 ? [1, 2] : [2, 1]
         await tx.account.update({ where: { id: ids[0] as number }, data: { balance: { increment: 1 } } })
         if (attempts[0] === 1 && attempts[1] === 1) bothHaveOne.open()
         await bothHaveOne.opened
         await tx.account.update({ where: { id: ids[1] as number }, data: { balance: { increment: 1 } } })
       })
+      oneIsThrough.open()
+    }
     await Promise.all([crossing(locks, 0), crossing(others, 1)])
     expect(new Set(attempts)).toEqual(new Set([1, 2]))
     expect((await app.prisma.account.findMany()).map(({ balance }) => balance)).toEqual([102, 102])

@@ -7,7 +7,7 @@ import { createLocks } from '../../src/entries/sequelize.ts'
 import { LockUsageError } from '../../src/core/errors.ts'
 import { unwrap } from '../../src/core/unwrap.ts'
 import { describeEngines, until, type EngineContext } from '../engines/use.ts'
-import { caught } from '../entries/stage.ts'
+import { caught, gate } from '../entries/stage.ts'
 import { meetingOf } from '../stories/meeting.ts'
 import { openSequelize, sequelizeOrm } from './sequelize.ts'
 import { modelsOf, sequelizeOn } from './sequelize-stage.ts'
@@ -78,18 +78,22 @@ function specs(context: EngineContext): void {
     const { Account } = modelsOf(sequelize)
     const locks = createLocks(sequelize)
     const { meet } = meetingOf(2)
+    const oneIsThrough = gate()
     const kinds: string[] = []
-    const add = (first: number, second: number): Promise<void> => {
+    const add = async (first: number, second: number): Promise<void> => {
       let attempts = 0
-      return locks.transaction(
+      await locks.transaction(
         async (tx) => {
           attempts += 1
+          // or the one that is repeated may be faster than the one that was woken, and lose again
+          if (attempts > 1) await oneIsThrough.opened
           await Account.increment({ balance: 1 }, { where: { id: first }, transaction: tx })
           if (attempts === 1) await meet()
           await Account.increment({ balance: 1 }, { where: { id: second }, transaction: tx })
         },
         { onRetry: ({ kind }) => void kinds.push(kind) },
       )
+      oneIsThrough.open()
     }
     await Promise.all([add(1, 2), add(2, 1)])
     expect(await balances()).toEqual([102, 102])

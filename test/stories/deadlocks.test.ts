@@ -4,6 +4,7 @@ import { LockError, RetryableTransactionError } from '../../src/core/errors.ts'
 import type { TransactionOptions } from '../../src/locks/transaction/options.ts'
 import { describeEngines } from '../engines/use.ts'
 import { loadDriver } from './drivers.ts'
+import { gate } from '../entries/stage.ts'
 import { meetingOf } from './meeting.ts'
 import { account, balances, closeOut, codes, openAccounts, post, untilWaiting } from './two-accounts.ts'
 import type { Driver, Shop } from './shop.ts'
@@ -28,7 +29,7 @@ describeEngines(
 
     /** Two transfers that take the two accounts in opposite order; each has its first before one wants its second. */
     const cross = async (way: string, options: TransactionOptions): Promise<Crossing> => {
-      const bothHaveOne = meetingOf(2)
+      const [bothHaveOne, oneIsThrough] = [meetingOf(2), gate()]
       const runs = { there: 0, back: 0 }
       const errors: unknown[] = []
       let firstId = ''
@@ -37,13 +38,15 @@ describeEngines(
           errors.push(error)
           throw error
         })
-      const pay = (
+      const pay = async (
         name: keyof typeof runs,
         [from, to]: readonly [number, number],
         wait: (tx: unknown) => unknown,
-      ): Promise<void> =>
-        shop.locks.transaction(async (tx) => {
+      ): Promise<void> => {
+        await shop.locks.transaction(async (tx) => {
           runs[name] += 1
+          // or the one that is repeated may be faster than the one that was woken, and lose again
+          if (runs[name] > 1) await oneIsThrough.opened
           await take(tx, from)
           if (runs[name] === 1) {
             await bothHaveOne.meet()
@@ -53,6 +56,8 @@ describeEngines(
           const amount = name === 'there' ? 10 : 1
           await post(shop, tx, { code: name, changes: { [from]: -amount, [to]: amount } })
         }, options)
+        oneIsThrough.open()
+      }
       const outcomes = await Promise.allSettled([
         pay('there', [1, 2], (tx) => (firstId = shop.sessionId(tx))),
         pay('back', [2, 1], () => untilWaiting(context.engine, () => firstId)),
