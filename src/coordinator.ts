@@ -16,6 +16,7 @@ import { runSingleton, type SingletonOptions, type SingletonWork } from './locks
 import type { KeptElsewhere, LeasePort, LeaseSessions } from './locks/port.ts'
 import type { SemaphoreOptions } from './locks/semaphore/options.ts'
 import { createSemaphores, type Semaphore } from './locks/semaphore/semaphore.ts'
+import { createSharedLocks, type SharedLock, type SharedLockOptions } from './locks/shared/shared-lock.ts'
 
 /** Which leases `inspect` looks at. */
 export interface LeaseInspectOptions {
@@ -50,6 +51,18 @@ export interface Coordinator {
    * ```
    */
   readonly semaphore: (key: LockKey, options: SemaphoreOptions) => Semaphore
+  /**
+   * A lock that up to 100 can share, or one can have alone, over all processes that share the server: readers and a writer.
+   * It has nothing to do with a lease of the same key.
+   *
+   * @example
+   * ```ts
+   * const catalog = leases.sharedLock('catalog')
+   * await catalog.withLock(async (lease) => read({ signal: lease.signal }), { mode: 'shared' })
+   * await catalog.withLock(async (lease) => replace({ signal: lease.signal }))
+   * ```
+   */
+  readonly sharedLock: (key: LockKey, options?: SharedLockOptions) => SharedLock
   /**
    * Runs a job on one node at a time, every so often, although every node calls this: cron without running it everywhere.
    *
@@ -91,6 +104,7 @@ export function meetCoordinator(dialect: CoordinatorDialect, sessions: LeaseSess
       }
     },
     semaphore: createSemaphores(leases),
+    sharedLock: createSharedLocks(leases),
     singleton: (name, work, options) => runSingleton(lease, { name, work }, options),
     leader: (name, options) => runLeader(lease, name, options),
     inspect: async (options) => {
@@ -101,16 +115,13 @@ export function meetCoordinator(dialect: CoordinatorDialect, sessions: LeaseSess
   }
 }
 
-/**
- * Readers who share and a writer who does not would be many leases for one lock: a writer that dies between them, or two
- * that wait for each other, would hold up everybody.
- */
+/** Two who take the lease of one key in different ways are not to be in doubt whether they meet. */
 function refuseMode(options: object): void {
   if (options === null || typeof options !== 'object' || !('mode' in options)) return
   throw new LockUsageError(
     'mode',
     'a lease has one holder at a time: leave it out. To let several in at once use semaphore(key, { permits }); for ' +
-      "readers and a writer use a database: locks.withLock(key, work, { mode: 'shared' })",
+      'readers and a writer use sharedLock(key)',
   )
 }
 

@@ -27,7 +27,7 @@ export interface Asked {
 }
 
 /** What a caller has asked for. */
-export type LockNoun = 'lock' | 'lease' | 'permit of semaphore'
+export type LockNoun = 'lock' | 'lease' | 'permit of semaphore' | 'shared lock'
 
 /** The locks as people call them, in an error or a warning. */
 export function labelOf(noun: LockNoun, ...keys: readonly LockKey[]): string {

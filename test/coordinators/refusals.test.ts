@@ -27,7 +27,7 @@ describe.each(Object.entries(coordinators))('on %s', (_, leases) => {
         expect(error).toBeInstanceOf(LockUsageError)
         expect(error).toMatchObject({
           field: 'mode',
-          message: /one holder at a time.*semaphore\(key.*withLock/,
+          message: /one holder at a time.*semaphore\(key.*sharedLock\(key/,
         })
       }
       expect(() => leases.semaphore('k', { permits: 2, ...options })).toThrow(LockUsageError)

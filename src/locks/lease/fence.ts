@@ -1,4 +1,5 @@
 import { LockLostError, LockUsageError } from '../../core/errors.ts'
+import { readPermitName } from '../../core/permit-name.ts'
 import { readAnswer, type Answer, type Statement } from '../../core/statement.ts'
 import type { Dialect } from '../../dialects/dialect.ts'
 import { readFailure } from '../failure.ts'
@@ -33,6 +34,11 @@ function createPeers(): HasPeers {
 async function assertNow(open: OpenTransaction<unknown>, lease: Lease, hasPeers: HasPeers): Promise<void> {
   const held = heldBy(lease)
   if (held === undefined) throw new LockUsageError('lease', 'is not a lease that was taken with Holdfast')
+  if (isShared(held))
+    throw new LockUsageError(
+      'lease',
+      "is shared with others, and its fence says nothing of who had the lock alone since: take it with mode 'exclusive'",
+    )
   if (open.access === 'read-only')
     throw new LockUsageError('access', 'a read-only transaction cannot be fenced')
   lease.throwIfLost()
@@ -59,8 +65,13 @@ function fencingOf({ name, lease }: Dialect, held: LeaseKept, hasPeers: boolean)
 
 /**
  * The name of no lease, and no longer than one. Fences of two keepers cannot be compared, so each has names of its own, and
- * so has each slot of a semaphore.
+ * so has each slot of a semaphore, and the door of a shared lock.
  */
 function admittedName(name: string, { mark }: KeptElsewhere): string {
-  return name.replace(/^h(?:l|p(:\d+)):.*:/, (_, slot: string = '') => `${mark}${slot}:`)
+  return name.replace(/^h(?:l|[ps](:\d+|:door)):.*:/, (_, slot: string = '') => `${mark}${slot}:`)
+}
+
+function isShared({ name }: LeaseKept): boolean {
+  const { kind, isDoor } = readPermitName(name) ?? {}
+  return kind === 'shared' && isDoor === false
 }

@@ -97,7 +97,8 @@ export function createLeases(port: LeasePort): Leases {
     take: async ({ key, name, noun = 'lease', onOver, options = {} }, waitFor = waitForLease) => {
       const checked = checkLeaseOptions(options)
       const asked = { key, noun, name, ...checked }
-      const story = noun === 'lock' ? undefined : leaseStory(() => eventOf(port, asked))
+      const isTold = noun === 'lease' || noun === 'permit of semaphore'
+      const story = isTold ? leaseStory(() => eventOf(port, asked)) : undefined
       const grant = await waitFor(shop, asked).catch((error: unknown) => {
         story?.refused(error, port.server.candidates ?? [])
         throw error

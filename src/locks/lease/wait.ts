@@ -2,7 +2,7 @@ import { clearTimeout, performance, setTimeout } from '../../core/clock.ts'
 import { deadlineIn, type Deadline } from '../../core/deadline.ts'
 import { LockNotAvailableError, RetryableTransactionError } from '../../core/errors.ts'
 import type { LockKey } from '../../core/key.ts'
-import type { Wait } from '../../core/request.ts'
+import type { LockMode, Wait } from '../../core/request.ts'
 import { takeTurn } from '../lane.ts'
 import { NoAnswerError } from '../limit.ts'
 import { NoConnectionError } from '../open-session.ts'
@@ -72,8 +72,11 @@ async function takeNow(shop: LeaseShop, asked: LeaseAsked): Promise<Grant> {
   throw notAvailable(askedOn(shop.port, refused))
 }
 
-export function refusedOf({ key, noun, wait }: Pick<LeaseAsked, 'key' | 'noun' | 'wait'>): Asked {
-  return { label: labelOf(noun, key), key, mode: 'exclusive', wait, began: performance.now() }
+export function refusedOf(
+  { key, noun, wait }: Pick<LeaseAsked, 'key' | 'noun' | 'wait'>,
+  mode: LockMode = 'exclusive',
+): Asked {
+  return { label: labelOf(noun, key), key, mode, wait, began: performance.now() }
 }
 
 function acquisitionOf(

@@ -1,6 +1,6 @@
 import { clearTimeout, performance, setTimeout } from '../../core/clock.ts'
-import { LockNotAvailableError } from '../../core/errors.ts'
-import type { Grant } from '../lease/acquire.ts'
+import { LockLostError, LockNotAvailableError } from '../../core/errors.ts'
+import { forget, type Grant } from '../lease/acquire.ts'
 import type { Lease } from '../lease/lease.ts'
 import { marginMs } from '../lease/validity.ts'
 import { pollMs } from '../lease/wait.ts'
@@ -55,9 +55,25 @@ async function standAndLeave(search: Search, door: Lease): Promise<Taken | undef
   let taken: Taken | undefined
   try {
     taken = await stand(search, door)
+    if (taken !== undefined && search.mode === 'shared') taken = await confirm(search, door, taken)
     return taken
   } finally {
     await leave(search, door, taken)
+  }
+}
+
+/**
+ * Nobody gets a shared lock but by the door, which its exclusive holder keeps shut. Whoever was held up between the door
+ * and the slot may have lost the door to such a holder by then, who has seen the slot free.
+ */
+async function confirm({ shop, asked }: Search, door: Lease, taken: Taken): Promise<Taken | undefined> {
+  try {
+    await door.extend()
+    return taken
+  } catch (error) {
+    void forget(shop.port, { ...taken.grant.held, ttlMs: asked.ttlMs })
+    if (error instanceof LockLostError) return undefined
+    throw error
   }
 }
 
@@ -109,7 +125,7 @@ interface Sleeper {
   readonly sleep: (ms: number) => Promise<void>
 }
 
-function createSleeper(signal: AbortSignal | undefined): Sleeper {
+export function createSleeper(signal: AbortSignal | undefined): Sleeper {
   let isWoken = false
   let goOn: (() => void) | undefined
   const wake = (): void => {

@@ -1,7 +1,7 @@
 import { deadlineIn } from '../../core/deadline.ts'
-import { RetryableTransactionError } from '../../core/errors.ts'
+import { LockNotAvailableError, LockTimeoutError, RetryableTransactionError } from '../../core/errors.ts'
 import type { LockKey } from '../../core/key.ts'
-import { permitNames } from '../../core/permit-name.ts'
+import { permitNames, type PermitKind } from '../../core/permit-name.ts'
 import { takeTurn } from '../lane.ts'
 import { forget } from '../lease/acquire.ts'
 import type { Lease, Leases, WaitForGrant } from '../lease/lease.ts'
@@ -19,17 +19,21 @@ export interface PermitRequest {
   readonly key: LockKey
   /** What a lease of the same key is called. */
   readonly name: string
+  /** @default 'permit' */
+  readonly kind?: PermitKind
   readonly options: SemaphoreOptions & PermitOptions
 }
+
+const nouns = { permit: 'permit of semaphore', shared: 'shared lock' } as const
 
 /** Waits for a permit as asked, and holds it as a lease. */
 export async function takePermit(
   leases: Leases,
   request: PermitRequest,
 ): Promise<Lease & Pick<Taken, 'slot'>> {
-  const { key, name, options } = request
+  const { key, name, kind = 'permit', options } = request
   const { permits, ...leaseOptions } = options
-  const names = permitNames(name)
+  const names = permitNames(name, kind)
   let slot = -1
   const waitFor: WaitForGrant = async (shop, asked) => {
     const isPatient = asked.wait !== 'nowait'
@@ -45,6 +49,7 @@ export async function takePermit(
       leases,
       names,
       permits: () => checkPermits(permits),
+      mode: kind === 'shared' ? 'shared' : 'exclusive',
       table: shop.table,
       deadline,
       repeatUntil: isPatient ? deadline : deadlineIn(nowaitRepeatMs),
@@ -53,7 +58,7 @@ export async function takePermit(
     slot = taken.slot
     return taken.grant
   }
-  const lease = await leases.take({ key, name, noun: 'permit of semaphore', options: leaseOptions }, waitFor)
+  const lease = await leases.take({ key, name, noun: nouns[kind], options: leaseOptions }, waitFor)
   return Object.assign(lease, { slot })
 }
 
@@ -72,10 +77,11 @@ const maxLooks = 5
 
 async function takeNow(search: Search): Promise<Taken> {
   const { shop, asked, deadline } = search
-  const refused = refusedOf(asked)
+  const refused = refusedOf(asked, search.mode)
   const refusal = (because: string, cause?: unknown): Error =>
     notAvailable(askedOn(shop.port, { ...refused, because }), cause)
   try {
+    if (search.mode === 'shared') return await enterNow(search, refusal)
     for (let looks = 1; looks <= maxLooks; looks += 1) {
       if (isAnybodyWaiting(search.lane)) throw refusal('others wait for one')
       const seen = await look(search)
@@ -94,13 +100,24 @@ async function takeNow(search: Search): Promise<Taken> {
   throw refusal(search.slow.isAnyAsked() ? 'the database is busy' : allTaken(search))
 }
 
+/** Others who enter leave the door in a moment; who does not is its exclusive holder, or waits to be. */
+async function enterNow(search: Search, refusal: (because: string) => Error): Promise<Taken> {
+  try {
+    return await takeAtDoor({ ...search, deadline: deadlineIn(nowaitRepeatMs) })
+  } catch (error) {
+    const isTaken = error instanceof LockTimeoutError || error instanceof LockNotAvailableError
+    throw isTaken ? refusal('another has it alone, or waits for that') : error
+  }
+}
+
 /** Those of one process have their turn in the order of asking, and only the first of them asks the server. */
 async function takeInTurn(search: Search): Promise<Taken> {
   const { shop, asked, deadline, lane } = search
-  const refused: Asked = refusedOf(asked)
+  const refused: Asked = refusedOf(asked, search.mode)
   let endTurn: (() => void) | undefined
   try {
     endTurn = await takeTurn(lane, { deadline, signal: asked.signal })
+    if (search.mode === 'shared') return await takeAtDoor(search)
     const seen = await look(search)
     // whoever comes to a free permit while others wait for one stands behind them
     const found = seen.isDoorTaken ? undefined : await takeOne(search, seen)

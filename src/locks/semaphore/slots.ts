@@ -1,6 +1,7 @@
 import { pause } from '../../core/deadline.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { PermitNames } from '../../core/permit-name.ts'
+import type { LockMode } from '../../core/request.ts'
 import type { Statement } from '../../core/statement.ts'
 import type { LeaseCommands } from '../../dialects/lease.ts'
 import { createPatience, pauseMs, tryAcquire, type Grant, type Repeating } from '../lease/acquire.ts'
@@ -20,6 +21,7 @@ export interface Search extends Repeating {
   readonly lane: string
   /** How many permits there are now. */
   readonly permits: () => number
+  readonly mode: LockMode
   readonly slow: SlowRequests
 }
 
@@ -27,6 +29,8 @@ export interface Search extends Repeating {
 export interface Seen {
   /** Somebody stands first in the line. */
   readonly isDoorTaken: boolean
+  /** How many slots have an owner, also one whose time is over. */
+  readonly owned: number
   /** The slots that nobody has. Those that are asked for already are left out here and below. */
   readonly free: readonly number[]
   /** Those whose holder is no longer heard of. */
@@ -84,6 +88,7 @@ function seenIn({ rows, dialect }: Answered, slots: readonly number[], { names, 
   const toAsk = slow.isEnough() ? [] : slots.filter((slot) => !slow.isAsked(slot))
   return {
     isDoorTaken: (left.get(names.door) ?? 0) > 0,
+    owned: slots.map(leftOf).filter((leftMs) => leftMs !== undefined).length,
     free: toAsk.filter((slot) => leftOf(slot) === undefined),
     expired: toAsk.filter((slot) => (leftOf(slot) ?? Infinity) <= 0),
     leftMs: held.length === 0 ? undefined : Math.min(...held),
