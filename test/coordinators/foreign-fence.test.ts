@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { LockLostError } from '../../src/core/errors.ts'
+import { LockLostError, LockUsageError } from '../../src/core/errors.ts'
 import { chosenLeaseName } from '../../src/core/lease-name.ts'
 import type { Statement } from '../../src/core/statement.ts'
 import { createLeases } from '../../src/entries/redis.ts'
@@ -140,10 +140,31 @@ describeLeases((stage) => {
     }
   })
 
-  /** The keys of a semaphore on Redis. */
+  test('of a shared lock only who has it alone can write, and only until another has', async ({ skip }) => {
+    redis ??= await nodeRedis.open(server(skip).server.url)
+    const [{ client, send }, key] = [redis, randomUUID()]
+    const lock = createLeases(client).sharedLock(key)
+    const reader = await lock.acquire({ mode: 'shared' })
+    const refused = await caught(write(reader))
+    expect(refused).toBeInstanceOf(LockUsageError)
+    expect(refused).toMatchObject({ field: 'lease', message: /is shared with others/ })
+    await reader.release()
+    const stale = await lock.acquire()
+    await send('DEL', ...(await keysOf(key)))
+    const held = await lock.acquire()
+    // a lease of the same key has fences of its own
+    const lease = await createLeases(client).lease(key)
+    await write(lease)
+    await write(held)
+    expect(await caught(write(stale))).toBeInstanceOf(LockLostError)
+    expect(await journal(stale.owner)).toBe(0)
+    for (const one of [stale, held, lease]) await one.release()
+  })
+
+  /** The keys of a semaphore or a shared lock on Redis. */
   const keysOf = async (key: string): Promise<string[]> => {
     const hash = chosenLeaseName(key).split(':').at(-1)
-    return (await redis?.send('KEYS', `*:hp:*{${hash}}`)) as string[]
+    return (await redis?.send('KEYS', `*:h[ps]:*{${hash}}`)) as string[]
   }
 
   test('the fences of two leases are not compared', async ({ skip }) => {

@@ -13,6 +13,19 @@ test('the names of permits are the same for ever', () => {
     `hp:0:mail.7:${hash}`,
     `hp:999:mail.7:${hash}`,
   ])
+  const shared = permitNames(chosenLeaseName(['mail', 7]), 'shared')
+  expect([shared.door, shared.slot(99)]).toEqual([`hs:door:mail.7:${hash}`, `hs:99:mail.7:${hash}`])
+})
+
+test('a name says whose it is', () => {
+  const [permits, shared] = (['permit', 'shared'] as const).map((kind) =>
+    permitNames(chosenLeaseName(['mail', 7]), kind),
+  )
+  const read = (name = ''): unknown => readPermitName(name)
+  expect(read(permits?.door)).toMatchObject({ kind: 'permit', isDoor: true, part: 'door' })
+  expect(read(permits?.slot(3))).toMatchObject({ kind: 'permit', isDoor: false, part: 'permit 3' })
+  expect(read(shared?.door)).toMatchObject({ kind: 'shared', isDoor: true, readable: 'mail.7' })
+  expect(read(shared?.slot(3))).toMatchObject({ kind: 'shared', isDoor: false, part: 'shared 3' })
 })
 
 test('no name is too long for the table, and none is that of a lock, of a lease or of another semaphore', () => {
@@ -20,8 +33,8 @@ test('no name is too long for the table, and none is that of a lock, of a lease 
     minLength: 1,
   })
   fc.assert(
-    fc.property(key, key, (one, other) => {
-      const names = permitNames(chosenLeaseName(one))
+    fc.property(key, key, fc.constantFrom('permit', 'shared'), (one, other, kind) => {
+      const names = permitNames(chosenLeaseName(one), kind)
       const all = [names.door, names.slot(0), names.slot(17), names.slot(999)]
       expect(new Set(all).size).toBe(4)
       for (const name of all) {
@@ -31,7 +44,10 @@ test('no name is too long for the table, and none is that of a lock, of a lease 
         expect(readPermitName(name)?.hash).toBe(canonicalKey(one).name.slice(-32))
       }
       const isSame = canonicalKey(one).name === canonicalKey(other).name
-      expect(names.includes(permitNames(chosenLeaseName(other)).slot(0))).toBe(isSame)
+      expect(names.includes(permitNames(chosenLeaseName(other), kind).slot(0))).toBe(isSame)
+      expect(
+        names.includes(permitNames(chosenLeaseName(one), kind === 'shared' ? 'permit' : 'shared').door),
+      ).toBe(false)
       expect([chosenLeaseName(one), canonicalKey(one).name].map(readPermitName)).toEqual([
         undefined,
         undefined,
