@@ -217,6 +217,7 @@ describe.each([
     expect(reader.remainingMs()).toBe(0)
     await writer.extend()
     await writer.release()
+    await reader.release()
   })
 
   test('who gives up at any moment leaves nothing behind, in either mode', async ({ skip }) => {
@@ -240,6 +241,78 @@ describe.each([
     }
   })
 
+  test('a server that falls silent at the last moment holds up nobody who does not wait for it', async ({
+    skip,
+  }) => {
+    // so long that the test is over before its lease
+    const forAnHour = { ttlMs: 3_600_000 }
+    for (const options of [nowait, { wait: { timeoutMs: 500 } }, { signal: AbortSignal.timeout(500) }]) {
+      const key = randomUUID()
+      const late = await join(skip, ({ isRenewal }) => (isRenewal ? new Promise(() => {}) : undefined))
+      const error = await caught(late.leases.sharedLock(key, forAnHour).acquire(options))
+      if (!('signal' in options)) {
+        expect(error).toMatchObject({ key, mode: 'exclusive', message: /^shared lock ".*" not acquired/ })
+        expect(error).toBeInstanceOf('nowait' === options.wait ? LockNotAvailableError : LockTimeoutError)
+      } else expect(error).toBe(options.signal.reason)
+      // what it had is given back
+      await (await (await join(skip)).leases.sharedLock(key).acquire()).release()
+    }
+  })
+
+  test('who does not wait is not told of a holder by a server that says nothing', async ({ skip }) => {
+    const late = await join(skip, () => new Promise(() => {}))
+    const lock = late.leases.sharedLock(randomUUID())
+    for (const mode of ['shared', 'exclusive'] as const) {
+      const error = await caught(lock.acquire({ mode, ...nowait }))
+      expect(error).toMatchObject({ code: 'LOCK_NOT_AVAILABLE', mode, message: /no answer|does not answer/ })
+    }
+  })
+
+  test('who gives up while it is let in is not let in', async ({ skip }) => {
+    for (const mode of ['shared', 'exclusive'] as const) {
+      const key = randomUUID()
+      const giveUp = new AbortController()
+      const late = await join(skip, ({ isRenewal }) => void (isRenewal && giveUp.abort(new Error('enough'))))
+      const refused = caught(late.leases.sharedLock(key).acquire({ mode, signal: giveUp.signal }))
+      expect(await refused).toBe(giveUp.signal.reason)
+      await (await (await join(skip)).leases.sharedLock(key).acquire()).release()
+    }
+  })
+
+  test('a wait that is over says what was asked for', async ({ skip }) => {
+    const { leases } = await join(skip)
+    const key = randomUUID()
+    const lock = leases.sharedLock(key)
+    const holder = await lock.acquire(shared)
+    for (let timeoutMs = 5; timeoutMs < 300; timeoutMs += 29) {
+      expect(await caught(lock.acquire({ wait: { timeoutMs } }))).toMatchObject({
+        name: 'LockTimeoutError',
+        key,
+        mode: 'exclusive',
+        timeoutMs,
+        message: expect.stringMatching(`^shared lock "${key}" not acquired within ${timeoutMs} ms`),
+      })
+    }
+    await holder.release()
+  })
+
+  test('those of one process come in in the order of asking, in either mode', async ({ skip }) => {
+    const { leases } = await join(skip)
+    const lock = leases.sharedLock(randomUUID())
+    const holder = await lock.acquire()
+    const order: number[] = []
+    const modes = ['shared', 'exclusive', 'shared', 'shared', 'exclusive', 'shared'] as const
+    const visits = []
+    for (const [place, mode] of modes.entries()) {
+      visits.push(lock.withLock(async () => void order.push(place), { mode }))
+      // each stands in line before the next asks
+      for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+    }
+    await holder.release()
+    await Promise.all(visits)
+    expect(order).toEqual([0, 1, 2, 3, 4, 5])
+  })
+
   test('a hundred share it, and the next one waits', async ({ skip }) => {
     const { leases } = await join(skip)
     const lock = leases.sharedLock(randomUUID())
@@ -247,6 +320,9 @@ describe.each([
     expect(await caught(lock.acquire({ ...shared, wait: { timeoutMs: 100 } }))).toBeInstanceOf(
       LockTimeoutError,
     )
+    expect(await caught(lock.acquire({ ...shared, ...nowait }))).toMatchObject({
+      message: /all 100 places are taken/,
+    })
     await all.pop()?.release()
     all.push(await lock.acquire(shared))
     await Promise.all(all.map((lease) => lease.release()))
@@ -299,7 +375,7 @@ describe.each([
     expect(await caught(lock.acquire({ mode: 'read' as never }))).toMatchObject({ field: 'mode' })
     expect(await caught(lock.acquire({ ttlMs: 5 } as never))).toMatchObject({ field: 'ttlMs' })
     expect(await caught(lock.withLock(undefined as never))).toBeInstanceOf(LockUsageError)
-    expect(() => leases.sharedLock('k', { ttlMs: 5 })).toThrow(LockUsageError)
+    expect(() => leases.sharedLock('k', { ttlMs: 999 })).toThrow(/from 1000 up/)
     expect(() => leases.sharedLock('k', { readers: 5 } as never)).toThrow(LockUsageError)
     expect(() => leases.sharedLock('')).toThrow(LockUsageError)
   })

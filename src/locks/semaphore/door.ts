@@ -15,7 +15,7 @@ import type { Taken } from './slow.ts'
 const doorTtlMs = 2000
 
 /** How much longer than asked somebody waits so as to have left the door: whoever asks again is not to find it taken. */
-const leaveMs = 1000
+export const leaveMs = 1000
 
 /** The semaphores for which somebody of this process is in the line, by what the process calls them. */
 const waitedFor = new Set<string>()
@@ -55,7 +55,7 @@ async function standAndLeave(search: Search, door: Lease): Promise<Taken | undef
   let taken: Taken | undefined
   try {
     taken = await stand(search, door)
-    if (taken !== undefined && search.mode === 'shared') taken = await confirm(search, door, taken)
+    if (taken !== undefined && search.kind === 'shared') taken = await confirm(search, door, taken)
     return taken
   } finally {
     await leave(search, door, taken)
@@ -66,13 +66,28 @@ async function standAndLeave(search: Search, door: Lease): Promise<Taken | undef
  * Nobody gets a shared lock but by the door, which its exclusive holder keeps shut. Whoever was held up between the door
  * and the slot may have lost the door to such a holder by then, who has seen the slot free.
  */
-async function confirm({ shop, asked }: Search, door: Lease, taken: Taken): Promise<Taken | undefined> {
+async function confirm(search: Search, door: Lease, taken: Taken): Promise<Taken | undefined> {
+  const { shop, asked } = search
   try {
-    await door.extend()
-    return taken
+    if ((await isStillOurs(search, door)) && validMs(taken.grant, asked.ttlMs) > 0) return taken
   } catch (error) {
     void forget(shop.port, { ...taken.grant.held, ttlMs: asked.ttlMs })
-    if (error instanceof LockLostError) return undefined
+    throw error
+  }
+  void forget(shop.port, { ...taken.grant.held, ttlMs: asked.ttlMs })
+  return undefined
+}
+
+/** Asks the server. Rejects when that takes longer than somebody waits. */
+export async function isStillOurs(
+  { asked, deadline }: Pick<Search, 'asked' | 'deadline'>,
+  door: Lease,
+): Promise<boolean> {
+  try {
+    await within({ ms: deadline.remainingMs(), signal: asked.signal }, door.extend(), () => {})
+    return true
+  } catch (error) {
+    if (error instanceof LockLostError) return false
     throw error
   }
 }

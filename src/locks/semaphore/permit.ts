@@ -2,6 +2,7 @@ import { deadlineIn } from '../../core/deadline.ts'
 import { LockNotAvailableError, LockTimeoutError, RetryableTransactionError } from '../../core/errors.ts'
 import type { LockKey } from '../../core/key.ts'
 import { permitNames, type PermitKind } from '../../core/permit-name.ts'
+import type { LockMode } from '../../core/request.ts'
 import { takeTurn } from '../lane.ts'
 import { forget } from '../lease/acquire.ts'
 import type { Lease, Leases, WaitForGrant } from '../lease/lease.ts'
@@ -49,7 +50,7 @@ export async function takePermit(
       leases,
       names,
       permits: () => checkPermits(permits),
-      mode: kind === 'shared' ? 'shared' : 'exclusive',
+      kind,
       table: shop.table,
       deadline,
       repeatUntil: isPatient ? deadline : deadlineIn(nowaitRepeatMs),
@@ -77,11 +78,11 @@ const maxLooks = 5
 
 async function takeNow(search: Search): Promise<Taken> {
   const { shop, asked, deadline } = search
-  const refused = refusedOf(asked, search.mode)
+  const refused = refusedOf(asked, modeOf(search))
   const refusal = (because: string, cause?: unknown): Error =>
     notAvailable(askedOn(shop.port, { ...refused, because }), cause)
   try {
-    if (search.mode === 'shared') return await enterNow(search, refusal)
+    if (search.kind === 'shared') return await enterNow(search, refusal)
     for (let looks = 1; looks <= maxLooks; looks += 1) {
       if (isAnybodyWaiting(search.lane)) throw refusal('others wait for one')
       const seen = await look(search)
@@ -101,23 +102,35 @@ async function takeNow(search: Search): Promise<Taken> {
 }
 
 /** Others who enter leave the door in a moment; who does not is its exclusive holder, or waits to be. */
-async function enterNow(search: Search, refusal: (because: string) => Error): Promise<Taken> {
+async function enterNow(
+  search: Search,
+  refusal: (because: string, cause?: unknown) => Error,
+): Promise<Taken> {
   try {
     return await takeAtDoor({ ...search, deadline: deadlineIn(nowaitRepeatMs) })
   } catch (error) {
-    const isTaken = error instanceof LockTimeoutError || error instanceof LockNotAvailableError
-    throw isTaken ? refusal('another has it alone, or waits for that') : error
+    if (error instanceof LockNotAvailableError) throw refusal(`all ${search.permits()} places are taken`)
+    const silence = [error, (error as Error | undefined)?.cause].find((one) => one instanceof NoAnswerError)
+    if (silence !== undefined) throw refusal('the server does not answer', error)
+    throw error instanceof LockTimeoutError
+      ? refusal('another has it alone or waits for that, or too many come in')
+      : error
   }
+}
+
+function modeOf({ kind }: Search): LockMode {
+  return kind === 'shared' ? 'shared' : 'exclusive'
 }
 
 /** Those of one process have their turn in the order of asking, and only the first of them asks the server. */
 async function takeInTurn(search: Search): Promise<Taken> {
   const { shop, asked, deadline, lane } = search
-  const refused: Asked = refusedOf(asked, search.mode)
+  const refused: Asked = refusedOf(asked, modeOf(search))
   let endTurn: (() => void) | undefined
   try {
+    // they stand in one line with those who want it alone: that of the door
+    if (search.kind === 'shared') return await takeAtDoor(search)
     endTurn = await takeTurn(lane, { deadline, signal: asked.signal })
-    if (search.mode === 'shared') return await takeAtDoor(search)
     const seen = await look(search)
     // whoever comes to a free permit while others wait for one stands behind them
     const found = seen.isDoorTaken ? undefined : await takeOne(search, seen)

@@ -1,7 +1,6 @@
 import { pause } from '../../core/deadline.ts'
 import { LockUsageError } from '../../core/errors.ts'
-import type { PermitNames } from '../../core/permit-name.ts'
-import type { LockMode } from '../../core/request.ts'
+import type { PermitKind, PermitNames } from '../../core/permit-name.ts'
 import type { Statement } from '../../core/statement.ts'
 import type { LeaseCommands } from '../../dialects/lease.ts'
 import { createPatience, pauseMs, tryAcquire, type Grant, type Repeating } from '../lease/acquire.ts'
@@ -21,7 +20,8 @@ export interface Search extends Repeating {
   readonly lane: string
   /** How many permits there are now. */
   readonly permits: () => number
-  readonly mode: LockMode
+  /** Of a shared lock nobody gets a place but by the door. */
+  readonly kind: PermitKind
   readonly slow: SlowRequests
 }
 
@@ -114,9 +114,10 @@ async function takeSlot(search: Search, slot: number): Promise<Grant | undefined
   const { port, table, bell } = shop
   const { ttlMs, signal } = asked
   const name = names.slot(slot)
-  const aside = search.slow.aside(slot)
+  // a place that is granted later, when the door is another's, would keep that one waiting
+  const aside = search.kind === 'shared' ? {} : { aside: search.slow.aside(slot) }
   const tried = await unlessScarce(bell, (onSend) =>
-    tryAcquire({ port, table, name, ttlMs, signal, deadline, repeatUntil, mayRepeat, onSend, aside }),
+    tryAcquire({ port, table, name, ttlMs, signal, deadline, repeatUntil, mayRepeat, onSend, ...aside }),
   )
   return isGrant(tried) ? tried : undefined
 }

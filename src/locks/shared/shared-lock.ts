@@ -1,4 +1,5 @@
 import { checkWork, onlyKnown, oneOf } from '../../core/check-field.ts'
+import { LockUsageError } from '../../core/errors.ts'
 import type { LockKey } from '../../core/key.ts'
 import { chosenLeaseName } from '../../core/lease-name.ts'
 import type { LockMode, Wait } from '../../core/request.ts'
@@ -8,7 +9,7 @@ import { knownKeys } from '../named/known-keys.ts'
 
 /** What a shared lock is. */
 export interface SharedLockOptions {
-  /** How long the server keeps it for a holder of whom it hears nothing. From 100 up. @default 30_000 */
+  /** How long the server keeps it for a holder of whom it hears nothing. From 1000 up. @default 30_000 */
   readonly ttlMs?: number
 }
 
@@ -35,12 +36,21 @@ export interface SharedLock {
   readonly withLock: <T>(work: (lease: Lease) => Promise<T>, options?: SharedLockAsked) => Promise<T>
 }
 
+/** To come in takes several requests: a shorter one would be over by then. */
+const minTtlMs = 1000
+
+function checkTtl(options: SharedLockOptions): void {
+  const { ttlMs } = checkLeaseOptions(options)
+  if (ttlMs < minTtlMs)
+    throw new LockUsageError('ttlMs', `${ttlMs} is too short to come in: from ${minTtlMs} up`)
+}
+
 /** Shared locks of these leases. What they do is loaded when the first is asked for. */
 export function createSharedLocks(leases: Leases): (key: LockKey, options?: SharedLockOptions) => SharedLock {
   return (key, options = {}) => {
     const name = chosenLeaseName(key)
     onlyKnown(options, ['ttlMs'])
-    checkLeaseOptions(options)
+    checkTtl(options)
     const acquire: SharedLock['acquire'] = async (asked = {}) => {
       onlyKnown(asked, ['mode', 'wait', 'signal'])
       const { mode = 'exclusive', ...waiting } = asked

@@ -1,5 +1,5 @@
 import { deadlineIn } from '../../core/deadline.ts'
-import { LockLostError, LockNotAvailableError, LockTimeoutError } from '../../core/errors.ts'
+import { LockTimeoutError } from '../../core/errors.ts'
 import type { LockKey } from '../../core/key.ts'
 import { permitNames } from '../../core/permit-name.ts'
 import { forget } from '../lease/acquire.ts'
@@ -14,7 +14,8 @@ import {
   type LeaseShop,
 } from '../lease/wait.ts'
 import { askedOn, notAvailable, notInTime, type Asked } from '../refused.ts'
-import { createSleeper } from '../semaphore/door.ts'
+import { NoAnswerError, within } from '../limit.ts'
+import { createSleeper, isStillOurs, leaveMs } from '../semaphore/door.ts'
 import { takePermit } from '../semaphore/permit.ts'
 import { createSlowRequests } from '../semaphore/slow.ts'
 import { look, takeOne, type Search, type Seen } from '../semaphore/slots.ts'
@@ -59,16 +60,27 @@ export async function takeExclusive(leases: Leases, request: SharedRequest): Pro
   }
   for (;;) {
     const search = await takeDoor(wanted)
-    let isOurs = false
-    try {
-      isOurs = await isEmptied(search)
-    } catch (error) {
+    const isOurs = await isOursAlone(search).catch((error: unknown) => {
       throw refusalOf(search, error)
-    } finally {
-      // otherwise it was lost meanwhile, and another is first by now
-      if (!isOurs) await search.door[Symbol.asyncDispose]()
-    }
+    })
+    // otherwise the door was lost meanwhile, and another is first by now
     if (isOurs) return search.door
+  }
+}
+
+/** Whatever else comes of it, the door is left. */
+async function isOursAlone(search: AtDoor): Promise<boolean> {
+  const { asked, deadline, door } = search
+  let isOurs = false
+  try {
+    const emptied = isEmptied(search)
+    isOurs = await within({ ms: deadline.remainingMs(), signal: asked.signal }, emptied, () => {})
+    if (asked.signal?.aborted === true) isOurs = false
+    asked.signal?.throwIfAborted()
+    return isOurs
+  } finally {
+    // nobody need know of a door that could not be left: it opens by itself
+    if (!isOurs) await within({ ms: leaveMs, signal: asked.signal }, door.release(), () => {}).catch(() => {})
   }
 }
 
@@ -78,13 +90,17 @@ function limitIn(wait: LeaseAsked['wait']): number | undefined {
   return typeof wait === 'object' ? wait.timeoutMs : undefined
 }
 
-/** What it means to somebody who waits for so long, or not at all, that the server could not be asked. */
-function refusalOf({ shop, asked, deadline, refused }: AtDoor, error: unknown): unknown {
-  const isRefusal = error instanceof LockNotAvailableError || error instanceof LockTimeoutError
-  if (asked.signal?.aborted === true || isRefusal || !deadline.isPast()) return error
-  if (asked.wait === 'nowait')
-    return notAvailable(askedOn(shop.port, { ...refused, because: 'the server does not answer' }), error)
-  return notInTime(askedOn(shop.port, refused), error)
+/** In the words of what was asked for, however much of the time was left when it failed. */
+function refusalOf(
+  { shop, asked, refused }: Pick<AtDoor, 'shop' | 'asked' | 'refused'>,
+  error: unknown,
+): unknown {
+  const isLate = error instanceof LockTimeoutError && asked.signal?.aborted !== true
+  if (!isLate || refused.wait === 'block') return error
+  const isSilent = error instanceof NoAnswerError
+  if (refused.wait === 'nowait')
+    return notAvailable(askedOn(shop.port, { ...refused, because: error.message }), error)
+  return notInTime(askedOn(shop.port, refused), isSilent ? error : error.cause)
 }
 
 interface Wanted extends Pick<Search, 'leases' | 'names' | 'deadline'>, Omit<SharedRequest, 'name'> {
@@ -99,7 +115,12 @@ async function takeDoor(wanted: Wanted): Promise<AtDoor> {
   let at: readonly [LeaseShop, LeaseAsked] | undefined
   const door = await leases.take(
     { key, name: names.door, noun, options: { ...options, ...(wait !== undefined && { wait }) } },
-    (...where) => waitForLease(...(at = where)),
+    (shop, asked) => {
+      at = [shop, asked]
+      return waitForLease(shop, asked).catch((error: unknown) => {
+        throw refusalOf({ shop, asked, refused: wanted.refused }, error)
+      })
+    },
   )
   if (at === undefined) throw new TypeError('a lease was granted that nobody has waited for')
   return searchAt(wanted, door, at)
@@ -129,7 +150,7 @@ function searchAt(
     table: shop.table,
     repeatUntil: deadline,
     mayRepeat: asked.wait !== 'nowait',
-    mode: 'exclusive',
+    kind: 'shared',
     permits: () => places,
     slow: createSlowRequests({ shop, lane, ttlMs: asked.ttlMs, onAnswer }),
   }
@@ -137,17 +158,17 @@ function searchAt(
 
 /** Waits at the door until no place has an owner. False when the door was lost. Rejects when it is waited for in vain. */
 async function isEmptied(search: AtDoor): Promise<boolean> {
-  const { shop, names, asked, deadline, door, refused } = search
+  const { shop, names, asked, deadline, door } = search
   const sleeper = createSleeper(asked.signal)
   const watch = shop.bell.watch({ concerns: names.includes, wake: sleeper.wake })
   try {
     for (let looks = 1; door.remainingMs() > 0; looks += 1) {
       sleeper.expect()
       const seen = await look(search)
-      if (seen.owned === 0) return await isStillOurs(door)
+      if (seen.owned === 0) return await isStillOurs(search, door)
       if (await isCleared(search, seen)) continue
-      if (asked.wait === 'nowait') throw notAvailable(askedOn(shop.port, refused))
-      if (deadline.isPast()) throw notInTime(askedOn(shop.port, refused))
+      if (asked.wait === 'nowait') throw notAvailable(askedOn(shop.port, search.refused))
+      if (deadline.isPast()) throw new LockTimeoutError('others share it')
       const quietMs = pollMs(watch.isTold() ? Infinity : looks)
       if (await watch.listen(seen.topic, Math.min(quietMs, deadline.remainingMs()))) continue
       await sleeper.sleep(Math.min(quietMs, seen.leftMs ?? Infinity, deadline.remainingMs()))
@@ -168,7 +189,8 @@ async function isCleared(search: AtDoor, { expired }: Seen): Promise<boolean> {
   const { shop, asked } = search
   const taken = await takeOne(search, { ...nothingFree, expired })
   if (taken === undefined) return false
-  await forget(shop.port, { ...taken.grant.held, ttlMs: asked.ttlMs })
+  const given = forget(shop.port, { ...taken.grant.held, ttlMs: asked.ttlMs })
+  await within({ ms: search.deadline.remainingMs(), signal: asked.signal }, given, () => {})
   return true
 }
 
@@ -179,14 +201,4 @@ const nothingFree: Seen = {
   expired: [],
   leftMs: undefined,
   topic: undefined,
-}
-
-async function isStillOurs(door: Lease): Promise<boolean> {
-  try {
-    await door.extend()
-    return true
-  } catch (error) {
-    if (error instanceof LockLostError) return false
-    throw error
-  }
 }
