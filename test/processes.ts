@@ -20,6 +20,7 @@ const long = new RegExp(
     'newcomer',
     'race/seed',
     'sabotage',
+    'coordinators/shared-lock',
     '(?:coordinators/semaphore-|semaphores/)processes',
     'stories/stories',
     'tables/meaning',

@@ -246,14 +246,20 @@ describe.each([
   }) => {
     // so long that the test is over before its lease
     const forAnHour = { ttlMs: 3_600_000 }
-    for (const options of [nowait, { wait: { timeoutMs: 500 } }, { signal: AbortSignal.timeout(500) }]) {
+    for (const wait of ['nowait', { timeoutMs: 500 }, 'block'] as const) {
       const key = randomUUID()
-      const late = await join(skip, ({ isRenewal }) => (isRenewal ? new Promise(() => {}) : undefined))
-      const error = await caught(late.leases.sharedLock(key, forAnHour).acquire(options))
-      if (!('signal' in options)) {
+      const giveUp = new AbortController()
+      const late = await join(skip, ({ isRenewal }) => {
+        if (isRenewal && wait === 'block') setImmediate(() => giveUp.abort(new Error('enough')))
+        return isRenewal ? new Promise(() => {}) : undefined
+      })
+      const lock = late.leases.sharedLock(key, forAnHour)
+      const error = await caught(lock.acquire({ wait, signal: giveUp.signal }))
+      if (wait === 'block') expect(error).toBe(giveUp.signal.reason)
+      else {
         expect(error).toMatchObject({ key, mode: 'exclusive', message: /^shared lock ".*" not acquired/ })
-        expect(error).toBeInstanceOf('nowait' === options.wait ? LockNotAvailableError : LockTimeoutError)
-      } else expect(error).toBe(options.signal.reason)
+        expect(error).toBeInstanceOf(wait === 'nowait' ? LockNotAvailableError : LockTimeoutError)
+      }
       // what it had is given back
       await (await (await join(skip)).leases.sharedLock(key).acquire()).release()
     }
