@@ -112,6 +112,29 @@ test('a wrong password is told through redis too, which does not end its connect
   expect(error).toMatchObject({ field: 'client', message: /refuses the user or the password/ })
 })
 
+test('a wrong password is told by the first request, for which ioredis may have to connect again', async ({
+  skip,
+}) => {
+  shared(skip)
+  const url = await start('--requirepass', 'right-secret')
+  const real = new Redis(url.replace('redis://', 'redis://:wrong-secret@'))
+  onTestFinished(() => real.disconnect())
+  let [failed, sent] = [0, 0]
+  real.on('error', () => (failed += 1))
+  await until(() => failed > 2, 'a client that waits before it connects again')
+  const count = (name: string | symbol): void => void (String(name).startsWith('eval') && (sent += 1))
+  const client = new Proxy(real, { get: (on, name) => (count(name), Reflect.get(on, name, on) as unknown) })
+  const leases = createLeases(client)
+  const lease = (): Promise<unknown> => leases.lease('k', { wait: 'nowait' })
+  const permit = (): Promise<unknown> => leases.semaphore('k', { permits: 2 }).acquire({ wait: 'nowait' })
+  for (const ask of [lease, permit]) {
+    sent = 0
+    const error = await caught(ask())
+    expect(error).toMatchObject({ field: 'client', message: /\(WRONGPASS\)/ })
+    expect(sent).toBe(1)
+  }
+})
+
 test('a user whose password was changed meanwhile is refused without a word of either', async ({ skip }) => {
   const { url } = shared(skip).server
   const admin = await open(ioredis, url)

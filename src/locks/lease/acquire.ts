@@ -195,7 +195,8 @@ async function beforeNext(
 ): Promise<void> {
   // however long it took to find out
   if (kind === 'other' && dialect !== undefined && !mayBeDone) {
-    if (wasMade) throw error
+    const hasTable = dialect.lease.schema.length > 0
+    if (wasMade || !hasTable) throw error
     return asked.table.make({ dialect, error })
   }
   if (asked.repeatUntil.isPast()) throw error
