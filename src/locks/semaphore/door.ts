@@ -1,11 +1,12 @@
 import { clearTimeout, performance, setTimeout } from '../../core/clock.ts'
 import { LockLostError, LockNotAvailableError } from '../../core/errors.ts'
 import { forget, type Grant } from '../lease/acquire.ts'
+import type { Watch } from '../lease/bell.ts'
 import type { Lease } from '../lease/lease.ts'
 import { marginMs } from '../lease/validity.ts'
 import { pollMs } from '../lease/wait.ts'
 import { within } from '../limit.ts'
-import { look, takeOne, type Search } from './slots.ts'
+import { look, takeOne, type Search, type Seen } from './slots.ts'
 import type { Taken } from './slow.ts'
 
 /**
@@ -121,10 +122,7 @@ async function stand(search: Search, door: Lease): Promise<Taken | undefined> {
       if (deadline.isPast()) throw new LockNotAvailableError('all permits are taken')
       // others were faster, who had looked before this one came to the door
       if (seen.free.length > 0) continue
-      const quietMs = pollMs(watch.isTold() ? Infinity : looks)
-      // what was released before somebody listened is seen by looking once more
-      if (await watch.listen(seen.topic, Math.min(quietMs, deadline.remainingMs()))) continue
-      await sleeper.sleep(Math.min(quietMs, seen.leftMs ?? Infinity, deadline.remainingMs()))
+      await rest({ sleeper, watch, deadline }, seen, looks)
     }
     return undefined
   } finally {
@@ -132,7 +130,25 @@ async function stand(search: Search, door: Lease): Promise<Taken | undefined> {
   }
 }
 
-interface Sleeper {
+/** Who looks again and again, and what tells it to. */
+export interface Resting extends Pick<Search, 'deadline'> {
+  readonly sleeper: Sleeper
+  readonly watch: Watch
+}
+
+/** Rests after look number `looks`: until something is released or ends by itself, or the time is over. */
+export async function rest(
+  { sleeper, watch, deadline }: Resting,
+  { topic, leftMs = Infinity }: Seen,
+  looks: number,
+): Promise<void> {
+  const quietMs = pollMs(watch.isTold() ? Infinity : looks)
+  // what was released before somebody listened is seen by looking once more
+  if (await watch.listen(topic, Math.min(quietMs, deadline.remainingMs()))) return
+  await sleeper.sleep(Math.min(quietMs, leftMs, deadline.remainingMs()))
+}
+
+export interface Sleeper {
   readonly wake: () => void
   /** What has woken it until now counts no longer. */
   readonly expect: () => void

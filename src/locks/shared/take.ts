@@ -5,17 +5,10 @@ import { permitNames } from '../../core/permit-name.ts'
 import { forget } from '../lease/acquire.ts'
 import type { Lease, Leases } from '../lease/lease.ts'
 import type { LeaseOptions } from '../lease/options.ts'
-import {
-  nowaitAnswerMs,
-  pollMs,
-  refusedOf,
-  waitForLease,
-  type LeaseAsked,
-  type LeaseShop,
-} from '../lease/wait.ts'
+import { nowaitAnswerMs, refusedOf, waitForLease, type LeaseAsked, type LeaseShop } from '../lease/wait.ts'
 import { askedOn, notAvailable, notInTime, type Asked } from '../refused.ts'
 import { NoAnswerError, within } from '../limit.ts'
-import { createSleeper, isStillOurs, leaveMs } from '../semaphore/door.ts'
+import { createSleeper, isStillOurs, leaveMs, rest } from '../semaphore/door.ts'
 import { takePermit } from '../semaphore/permit.ts'
 import { createSlowRequests } from '../semaphore/slow.ts'
 import { look, takeOne, type Search, type Seen } from '../semaphore/slots.ts'
@@ -169,9 +162,7 @@ async function isEmptied(search: AtDoor): Promise<boolean> {
       if (await isCleared(search, seen)) continue
       if (asked.wait === 'nowait') throw notAvailable(askedOn(shop.port, search.refused))
       if (deadline.isPast()) throw new LockTimeoutError('others share it')
-      const quietMs = pollMs(watch.isTold() ? Infinity : looks)
-      if (await watch.listen(seen.topic, Math.min(quietMs, deadline.remainingMs()))) continue
-      await sleeper.sleep(Math.min(quietMs, seen.leftMs ?? Infinity, deadline.remainingMs()))
+      await rest({ sleeper, watch, deadline }, seen, looks)
     }
     return false
   } finally {
