@@ -379,6 +379,7 @@ describe.each([
     const { leases } = await join(skip)
     const lock = leases.sharedLock('k')
     expect(await caught(lock.acquire({ mode: 'read' as never }))).toMatchObject({ field: 'mode' })
+    expect(await caught(lock.acquire({ wait: null as never }))).toMatchObject({ field: 'wait' })
     expect(await caught(lock.acquire({ ttlMs: 5 } as never))).toMatchObject({ field: 'ttlMs' })
     expect(await caught(lock.withLock(undefined as never))).toBeInstanceOf(LockUsageError)
     expect(() => leases.sharedLock('k', { ttlMs: 999 })).toThrow(/from 1000 up/)

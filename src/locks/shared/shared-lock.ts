@@ -55,6 +55,7 @@ export function createSharedLocks(leases: Leases): (key: LockKey, options?: Shar
       onlyKnown(asked, ['mode', 'wait', 'signal'])
       const { mode = 'exclusive', ...waiting } = asked
       oneOf('mode', mode, ['exclusive', 'shared'])
+      checkLeaseOptions({ ...options, ...waiting })
       knownKeys.remember(key)
       const { takeExclusive, takeShared } = await import('./take.ts')
       const take = mode === 'shared' ? takeShared : takeExclusive
