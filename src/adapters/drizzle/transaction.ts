@@ -16,10 +16,10 @@ const silent = {
 /** Drizzle's own transaction object, on a connection that somebody else begins and ends the transaction on. */
 export async function transactionOn(session: DrizzleSession, connection: object): Promise<object> {
   // all that Drizzle was told, such as schema, logger and cache, is in its session
-  const own = Object.create(
-    Object.getPrototypeOf(session) as object,
-    Object.getOwnPropertyDescriptors(session),
-  ) as DrizzleSession
+  const own = Object.assign(
+    Object.create(Object.getPrototypeOf(session) as object) as DrizzleSession,
+    session,
+  )
   own.client = silent
   let given: object | undefined
   await own.transaction((tx) => {
