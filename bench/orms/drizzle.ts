@@ -32,9 +32,9 @@ async function addImage(tx: Tx, userId: number): Promise<void> {
 }
 
 export const drizzleTills: OrmTills = {
-  holdfast: (library, place, pipeline) => {
+  holdfast: (library, place, options) => {
     const { db, close } = open(place)
-    const locks = library.drizzle.createLocks(db, { pipeline })
+    const locks = library.drizzle.createLocks(db, options)
     return {
       withdraw: (id) =>
         locks.transaction(

@@ -24,9 +24,9 @@ async function addImage(tx: Knex.Transaction, user: number): Promise<void> {
 }
 
 export const knexTills: OrmTills = {
-  holdfast: (library, place, pipeline) => {
+  holdfast: (library, place, options) => {
     const knex = open(place)
-    const locks = library.knex.createLocks(knex, { pipeline })
+    const locks = library.knex.createLocks(knex, options)
     return {
       withdraw: (id) =>
         locks.transaction(

@@ -19,10 +19,10 @@ async function addImage(tx: Pick<Tx, 'image'>, userId: number): Promise<void> {
 }
 
 export const prismaTills: OrmTills = {
-  holdfast: (library, place, pipeline) => {
+  holdfast: (library, place, options) => {
     const held = library.prisma.lockable(adapterOf(place))
     const prisma = new PrismaClient({ adapter: held.adapter })
-    const locks = library.prisma.createLocks(prisma, held, { pipeline })
+    const locks = library.prisma.createLocks(prisma, held, options)
     return {
       withdraw: (id) =>
         locks.transaction(

@@ -17,7 +17,7 @@ export interface Place {
 
 /** How an ORM is used. */
 export interface OrmTills {
-  readonly holdfast: (library: Library, place: Place, pipeline: boolean) => Till
+  readonly holdfast: (library: Library, place: Place, options: { readonly pipeline?: boolean }) => Till
   /** As its own docs show it. `limited`: with the limit for waiting that Holdfast sets as well. */
   readonly byHand: (place: Place, limited: boolean) => Till
 }

@@ -22,8 +22,8 @@ export const ways = {
 } as const
 
 const opening: Readonly<Record<string, Open>> = {
-  [ways.holdfast]: ({ holdfast }, library, place) => holdfast(library, place, false),
-  [ways.riding]: ({ holdfast }, library, place) => holdfast(library, place, true),
+  [ways.holdfast]: ({ holdfast }, library, place) => holdfast(library, place, {}),
+  [ways.riding]: ({ holdfast }, library, place) => holdfast(library, place, { pipeline: true }),
   [ways.byHand]: ({ byHand }, _, place) => byHand(place, true),
   [ways.unlimited]: ({ byHand }, _, place) => byHand(place, false),
 }

@@ -65,7 +65,7 @@ function kyselyByHand({ url, connections }: Address): Way {
 
 function onPg({ pg: { createLocks } }: Library, { url, connections }: Address, isRiding: boolean): Way {
   const pool = poolOf(url, connections, isRiding)
-  const locks = createLocks(pool, { pipeline: isRiding })
+  const locks = createLocks(pool, isRiding ? { pipeline: true } : {})
   return {
     name: isRiding ? names.riding : names.pg,
     book: (room, slot) => locks.withLock(['room', room], (tx) => bookOn(tx, room, slot), { lockTimeoutMs }),

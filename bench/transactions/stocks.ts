@@ -69,7 +69,7 @@ export async function stockUp(engine: StockEngine, url: string): Promise<void> {
 
 function onPg(library: Library, { url, connections }: Place, pipeline: boolean): Shop {
   const pool = new pg.Pool({ connectionString: url, max: connections })
-  const locks = library.pg.createLocks(pool, { pipeline })
+  const locks = library.pg.createLocks(pool, pipeline ? { pipeline } : {})
   return {
     sell: (id) =>
       locks.transaction(

@@ -1,4 +1,4 @@
-import type { Session, Sessions } from '../core/session.ts'
+import type { Session, Sessions, TransactionStart } from '../core/session.ts'
 import type { Row, Statement } from '../core/statement.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import type { DialectTools } from '../dialects/tools.ts'
@@ -26,12 +26,19 @@ export async function openClient({ connect }: Subject, options: ClientOptions): 
   const dialect = sabotage?.dialect?.(server.dialect) ?? server.dialect
   const changes = [fault, sabotage?.session].filter((change) => change !== undefined)
   const change: Fault = (session) => changes.reduce((changed, next) => next(changed), session)
-  const client = clientOn({ size, ...connected }, { ...server, dialect }, change)
+  const isWhole = changes.length === 0
+  const client = clientOn({ size, ...connected, isWhole }, { ...server, dialect }, change)
   return sabotage?.client?.(client, server.tools) ?? client
 }
 
 function clientOn(
-  { sessions, size, close, run: runOn }: Connected & { readonly size: number },
+  {
+    sessions,
+    size,
+    close,
+    isWhole,
+    run: runOn,
+  }: Connected & { readonly size: number; readonly isWhole: boolean },
   server: KnownServer,
   change: Fault,
 ): Client {
@@ -40,13 +47,19 @@ function clientOn(
     ...sessions,
     open: async () => {
       const session = change(await sessions.open())
-      const begin: Session['begin'] = async (start) => {
-        const rows = await session.begin(start)
+      const begun = <T>(rows: T): T => {
         open.set(session.tx, session)
         return rows
       }
+      const { ride } = session
       // what it inherits may be a getter: `tx` is there only inside of a transaction
-      return Object.create(session, { begin: { value: begin } }) as Session<object>
+      return Object.create(session, {
+        begin: { value: (start?: TransactionStart) => session.begin(start).then(begun) },
+        // what is changed about its beginning is changed about `begin`
+        ride: {
+          value: ride && isWhole ? (...how: Parameters<typeof ride>) => begun(ride(...how)) : undefined,
+        },
+      }) as Session<object>
     },
   }
   const run = async (tx: object, statement: Statement): Promise<readonly Row[]> => {

@@ -15,6 +15,14 @@ export interface TransactionStart {
   readonly head?: readonly SqlStatement[]
 }
 
+/** What is known of a beginning that travels with a statement. @default neither */
+export interface RideTerms {
+  /** Whether it waits for locks. */
+  readonly waits?: boolean
+  /** Whether there is a limit for its answer, which that to the statement must not count against. */
+  readonly isLimited?: boolean
+}
+
 /** Nothing was committed, because the connection had ended before. */
 export class UnsentCommit extends Error {
   override readonly name = 'UnsentCommit'
@@ -95,9 +103,14 @@ export interface Session<Tx = unknown> {
    * been answered, and always does.
    *
    * When it fails, neither that statement nor any other is run until `rollback`. A `rollback` before it is answered
-   * rejects, unless nothing has been sent yet. Absent unless whoever made the sessions has asked for it.
+   * rejects if the beginning `waits` for locks, unless nothing has been sent yet. Absent where the driver cannot.
    */
-  readonly ride?: (start?: TransactionStart) => Promise<readonly Row[]>
+  readonly ride?: (start?: TransactionStart, terms?: RideTerms) => Promise<readonly Row[]>
+  /**
+   * Whether a beginning may `ride` that waits for locks: the work is then called before they are granted, so whoever
+   * made the sessions has to have asked for it. @default false
+   */
+  readonly ridesWithLocks?: true
   /**
    * The work has returned: what fails from now on, nobody waits for, and `commit` rejects. Waits until nothing of the work
    * is under way, and nothing more has followed from what was: a function that nobody waits for sends its next statement

@@ -10,7 +10,7 @@ import mysql from 'mysql2/promise'
 import pg from 'pg'
 
 import { createLocks, type DrizzleDatabase } from '../../src/entries/drizzle.ts'
-import type { OpenOptions, Orm, OrmStage } from './stage.ts'
+import type { Orm, OrmStage, StageOptions } from './stage.ts'
 
 /** The column is not called what the property is: what Drizzle gives is its own making. */
 const account = pgTable('account', { id: integer().primaryKey(), balance: integer('balance_now').notNull() })
@@ -84,7 +84,7 @@ export async function openSingle(
   return { db: overMysql(connection), close: () => connection.end() }
 }
 
-function stageOn({ db, account: table, close }: Opened, options: Required<OpenOptions>): OrmStage<Tx> {
+function stageOn({ db, account: table, close }: Opened, options: StageOptions): OrmStage<Tx> {
   const select = (id: number, tx: Pick<Tx, 'select'> = db) => tx.select().from(table).where(eq(table.id, id))
   return {
     locks: createLocks(db, { pipeline: options.pipeline }),
@@ -108,6 +108,6 @@ export const drizzle: Orm = {
   name: 'drizzle-orm',
   engines: Object.keys(opening),
   nesting: (engine) => (engine === 'sqlite' ? 'synchronous' : 'asynchronous'),
-  open: async (engine, url, { size = 4, pipeline = false } = {}) =>
+  open: async (engine, url, { size = 4, pipeline } = {}) =>
     stageOn(openDrizzle(engine, url, size), { size, pipeline }) as OrmStage,
 }

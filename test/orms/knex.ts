@@ -1,7 +1,7 @@
 import makeKnex, { type Knex } from 'knex'
 
 import { createLocks } from '../../src/entries/knex.ts'
-import type { Account, OpenOptions, Orm, OrmStage } from './stage.ts'
+import type { Account, Orm, OrmStage, StageOptions } from './stage.ts'
 
 const clients: Readonly<Record<string, (url: string) => Knex.Config>> = {
   postgres: (url) => ({ client: 'pg', connection: url }),
@@ -21,7 +21,7 @@ export function openKnex(engine: string, url: string, max: number): Knex {
 /** Knex gives rows with the names of the columns. */
 const columns = ['id', { balance: 'balance_now' }] as const
 
-function stageOn(knex: Knex, { size, pipeline }: Required<OpenOptions>): OrmStage<Knex.Transaction> {
+function stageOn(knex: Knex, { size, pipeline }: StageOptions): OrmStage<Knex.Transaction> {
   const select = (id: number, tx: Knex = knex) =>
     tx('account')
       .select<Account[]>(...columns)
@@ -45,6 +45,6 @@ export const knex: Orm = {
   name: 'knex',
   engines: Object.keys(clients),
   nesting: () => 'asynchronous',
-  open: async (engine, url, { size = 4, pipeline = false } = {}) =>
+  open: async (engine, url, { size = 4, pipeline } = {}) =>
     stageOn(openKnex(engine, url, size), { size, pipeline }) as OrmStage,
 }

@@ -1,7 +1,7 @@
 import { EntitySchema, LockMode, MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql'
 
 import { createLocks } from '../../src/entries/mikro-orm.ts'
-import type { Account, OpenOptions, Orm, OrmStage } from './stage.ts'
+import type { Account, Orm, OrmStage, StageOptions } from './stage.ts'
 
 /** The column is not called what the property is: what MikroORM gives is its own making. */
 const account = new EntitySchema<Account>({
@@ -26,7 +26,7 @@ export async function openMikroOrm(
   })
 }
 
-function stageOn(orm: MikroORM, { size, pipeline }: Required<OpenOptions>): OrmStage<SqlEntityManager> {
+function stageOn(orm: MikroORM, { size, pipeline }: StageOptions): OrmStage<SqlEntityManager> {
   const of = (id: number, em: SqlEntityManager = orm.em.fork()) =>
     em.createQueryBuilder(account).where({ id })
   return {
@@ -48,6 +48,6 @@ export const mikroOrm: Orm = {
   name: '@mikro-orm/postgresql',
   engines: ['postgres'],
   nesting: () => 'asynchronous',
-  open: async (_, url, { size = 4, pipeline = false } = {}) =>
+  open: async (_, url, { size = 4, pipeline } = {}) =>
     stageOn(await openMikroOrm(url, size), { size, pipeline }) as OrmStage,
 }

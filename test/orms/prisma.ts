@@ -8,7 +8,7 @@ import { configOf } from '../engines/mariadb-pool.ts'
 import { PrismaClient as PrismaMysqlClient } from './prisma/mysql/client.ts'
 import { PrismaClient } from './prisma/postgres/client.ts'
 import { PrismaClient as PrismaSqliteClient } from './prisma/sqlite/client.ts'
-import type { OpenOptions, Orm, OrmStage } from './stage.ts'
+import type { Orm, OrmStage, StageOptions } from './stage.ts'
 
 export type PrismaOnPg = ReturnType<typeof openPrisma>
 type Tx = TransactionOf<PrismaClient>
@@ -50,7 +50,7 @@ export function openPrismaOn(engine: string, url: string, size?: number): Opened
   return opened as unknown as Opened
 }
 
-function stageOn({ prisma, held, close }: Opened, { size, pipeline }: Required<OpenOptions>): OrmStage<Tx> {
+function stageOn({ prisma, held, close }: Opened, { size, pipeline }: StageOptions): OrmStage<Tx> {
   const select = (id: number, tx: Tx = prisma) => tx.account.findMany({ where: { id } })
   return {
     locks: createLocks(prisma, held, { pipeline }),
@@ -71,6 +71,6 @@ export const prismaOrm: Orm = {
   name: '@prisma/client',
   engines: ['postgres', 'mysql', 'mariadb', 'sqlite'],
   nesting: () => 'asynchronous',
-  open: async (engine, url, { size = 4, pipeline = false } = {}) =>
+  open: async (engine, url, { size = 4, pipeline } = {}) =>
     stageOn(openPrismaOn(engine, url, size), { size, pipeline }) as OrmStage,
 }

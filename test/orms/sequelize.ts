@@ -11,7 +11,7 @@ import {
 
 import { createLocks } from '../../src/entries/sequelize.ts'
 import type { RowOptions } from '../../src/locks/rows/rows.ts'
-import type { OpenOptions, Orm, OrmStage } from './stage.ts'
+import type { Orm, OrmStage, StageOptions } from './stage.ts'
 
 export interface AccountModel extends Model<
   InferAttributes<AccountModel>,
@@ -52,7 +52,7 @@ interface Found {
   readonly find: object
 }
 
-function stageOn(sequelize: Sequelize, { size, pipeline }: Required<OpenOptions>): OrmStage<Transaction> {
+function stageOn(sequelize: Sequelize, { size, pipeline }: StageOptions): OrmStage<Transaction> {
   const account = accountOf(sequelize)
   const locks = createLocks(sequelize, { pipeline })
   const query = (id: number, transaction?: Transaction): Found => ({
@@ -89,6 +89,6 @@ export const sequelizeOrm: Orm = {
   name: 'sequelize',
   engines: Object.keys(dialects),
   nesting: () => 'asynchronous',
-  open: async (engine, url, { size = 4, pipeline = false } = {}) =>
+  open: async (engine, url, { size = 4, pipeline } = {}) =>
     stageOn(openSequelize(engine, url, size), { size, pipeline }) as OrmStage,
 }

@@ -39,8 +39,13 @@ export interface OrmStage<Tx = unknown> {
 export interface OpenOptions {
   /** How many transactions can be open at once. @default 4 */
   readonly size?: number
-  /** PostgreSQL: the beginning goes with the first statement. */
+  /** PostgreSQL: what goes with the first statement. @default a beginning that waits for nothing */
   readonly pipeline?: boolean
+}
+
+export interface StageOptions {
+  readonly size: number
+  readonly pipeline: boolean | undefined
 }
 
 /** An ORM, and the engines that it reaches here. */

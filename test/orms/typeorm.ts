@@ -1,7 +1,7 @@
 import { DataSource, EntitySchema, type DataSourceOptions, type EntityManager } from 'typeorm'
 
 import { createLocks } from '../../src/entries/typeorm.ts'
-import type { Account, OpenOptions, Orm, OrmStage } from './stage.ts'
+import type { Account, Orm, OrmStage, StageOptions } from './stage.ts'
 
 /** The column is not called what the property is: what TypeORM gives is its own making. */
 export const account = new EntitySchema<Account>({
@@ -25,7 +25,7 @@ export async function openTypeorm(engine: string, url: string, size: number): Pr
   return new DataSource({ ...of(url, size), entities: [account] }).initialize()
 }
 
-function stageOn(source: DataSource, { size, pipeline }: Required<OpenOptions>): OrmStage<EntityManager> {
+function stageOn(source: DataSource, { size, pipeline }: StageOptions): OrmStage<EntityManager> {
   const of = (id: number, manager: EntityManager = source.manager) =>
     manager.createQueryBuilder(account, 'a').where({ id })
   return {
@@ -47,6 +47,6 @@ export const typeorm: Orm = {
   name: 'typeorm',
   engines: Object.keys(options),
   nesting: () => 'asynchronous',
-  open: async (engine, url, { size = 4, pipeline = false } = {}) =>
+  open: async (engine, url, { size = 4, pipeline } = {}) =>
     stageOn(await openTypeorm(engine, url, size), { size, pipeline }) as OrmStage,
 }

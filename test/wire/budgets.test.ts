@@ -29,26 +29,40 @@ const lockWithNumber = namedLock.replace(
   String.raw`, (pg_current_xact_id\(\)|txid_current\(\)::text) AS id /`,
 )
 
+/** The number of the transaction, by which the server is asked about a COMMIT that it did not answer. */
+const number = String.raw`SELECT (pg_current_xact_id\(\)|txid_current\(\)::text) AS id`
+const together = (...texts: string[]): unknown => expect.stringMatching(new RegExp(`^${texts.join('; ')}$`))
+
 function postgresSpecs(context: EngineContext): void {
   const subject = connected(context)
-  // the number of the transaction, by which the server is asked about a COMMIT that it did not answer
-  const beginning = (words: string): unknown =>
-    expect.stringMatching(
-      new RegExp(`^${words}; SELECT (pg_current_xact_id\\(\\)|txid_current\\(\\)::text) AS id$`),
-    )
+  const beginning = (words: string): unknown => together(words, number)
 
-  test('a transaction costs 2: the beginning and the end', async () => {
-    expect(await tripsOf(subject(), run)).toEqual([beginning('BEGIN'), body, 'COMMIT'])
+  test('a transaction costs 1, the end: a beginning that waits for nothing travels with its first statement', async () => {
+    expect(await tripsOf(subject(), run)).toEqual([together('BEGIN', number, body), 'COMMIT'])
   })
 
-  test('a transaction with a lock timeout costs 2: the timeout travels with the beginning', async () => {
+  test('a transaction with a lock timeout costs 1: the timeout travels with the beginning', async () => {
     const trips = await tripsOf(subject(), run, { lockTimeoutMs: 2000 })
-    expect(trips).toEqual([beginning('BEGIN; SET LOCAL lock_timeout = 2000'), body, 'COMMIT'])
+    expect(trips).toEqual([together('BEGIN', 'SET LOCAL lock_timeout = 2000', number, body), 'COMMIT'])
+  })
+
+  test('a transaction without statements costs 2', async () => {
+    expect(await tripsOf(subject(), async () => {})).toEqual([beginning('BEGIN'), 'COMMIT'])
+  })
+
+  test('work that throws before its first statement costs 2, and not the connection', async () => {
+    const mine = new Error('of the work')
+    const work = (): Promise<void> => Promise.reject(mine)
+    const trips = await subject().proxy.during(() =>
+      expect(subject().locks.transaction(work)).rejects.toBe(mine),
+    )
+    expect(trips).toEqual([beginning('BEGIN'), 'ROLLBACK'])
   })
 
   test.each(['block', 'nowait', 'skip'] as const)('rows with %s cost their SELECT alone', async (wait) => {
-    const [, ...rest] = await tripsOf(subject(), lockWith(wait), { lockTimeoutMs: 2000 })
-    expect(rest).toEqual([expect.stringMatching(/^SELECT \* FROM "account" .* FOR UPDATE/), 'COMMIT'])
+    const trips = await tripsOf(subject(), lockWith(wait), { lockTimeoutMs: 2000 })
+    const select = 'SELECT \\* FROM "account" .* FOR UPDATE.*'
+    expect(trips).toEqual([together('BEGIN', 'SET LOCAL lock_timeout = 2000', number, select), 'COMMIT'])
   })
 
   test('rows with a timeout of their own cost 2 more: to set it, and to put the old one back', async () => {
@@ -117,11 +131,8 @@ function postgresSpecs(context: EngineContext): void {
 
 function ridingSpecs(context: EngineContext): void {
   const subject = connected(context, { pipeline: true })
-  const together = (...texts: string[]): unknown => expect.stringMatching(new RegExp(`^${texts.join('; ')}$`))
-  const id = String.raw`SELECT (pg_current_xact_id\(\)|txid_current\(\)::text) AS id`
-
   test('a transaction costs 1: the end', async () => {
-    expect(await tripsOf(subject(), run)).toEqual([together('BEGIN', id, body), 'COMMIT'])
+    expect(await tripsOf(subject(), run)).toEqual([together('BEGIN', number, body), 'COMMIT'])
   })
 
   test('a transaction under a named lock, with a lock timeout, costs 1', async () => {
@@ -139,12 +150,12 @@ function ridingSpecs(context: EngineContext): void {
       namedLock,
       namedLock,
     ]
-    expect(trips).toEqual([together(levelled, ...timed, 'SELECT set_config.*', id, body), 'COMMIT'])
+    expect(trips).toEqual([together(levelled, ...timed, 'SELECT set_config.*', number, body), 'COMMIT'])
   })
 
   test('a named lock that is only tried costs 2, since its answer has to be read', async () => {
     const trips = await lockedTripsOf(subject(), ['tried'], { wait: 'nowait' })
-    expect(trips).toEqual([together(levelled, id, 'SELECT pg_try_advisory_xact_lock.*'), body, 'COMMIT'])
+    expect(trips).toEqual([together(levelled, number, 'SELECT pg_try_advisory_xact_lock.*'), body, 'COMMIT'])
   })
 
   test('rows cost their SELECT alone', async () => {

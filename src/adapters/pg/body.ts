@@ -61,6 +61,7 @@ export class PgBody<Client extends BodyClient> {
   /** What the work is given. */
   readonly tx: Client
   readonly #client: Client
+  readonly #line: Pick<BodyClient, 'query'>
   #savepoints: PgSavepoints | undefined
   #cursors: Cursors | undefined
   #isStopped = false
@@ -70,8 +71,10 @@ export class PgBody<Client extends BodyClient> {
   #ended = 0
   #isBeginning = false
 
-  constructor(client: Client) {
+  /** `line`: what the statements of the work go through to the client. */
+  constructor(client: Client, line: Pick<BodyClient, 'query'>) {
     this.#client = client
+    this.#line = line
     this.tx = viewOf(client, (name, value) => {
       if (name === 'query') return this.#query
       return name === 'connection' && value !== undefined
@@ -158,7 +161,7 @@ export class PgBody<Client extends BodyClient> {
       if (this.state.hasReturned) this.#cursors.returned()
       this.#cursors.add(config)
     }
-    return this.#client.query(...args)
+    return this.#line.query(...args)
   }
 
   /** One of `pg`'s own ends by itself; of another kind nobody knows. The native client's is not told of messages. */
@@ -172,9 +175,9 @@ export class PgBody<Client extends BodyClient> {
     const calling = calledWhenAnswered(args, land)
     if (calling !== undefined) {
       this.#flight.start()
-      return this.#client.query(...calling)
+      return this.#line.query(...calling)
     }
-    const answer = this.#client.query(...args)
+    const answer = this.#line.query(...args)
     if (answer instanceof Promise) {
       this.#flight.start()
       answer.then(land, land)

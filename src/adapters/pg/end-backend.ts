@@ -58,7 +58,7 @@ export async function onceIdle(idle: Promise<void> | undefined, close: () => Pro
 }
 
 function drained(client: EndingClient, socket: BackendSocket): Promise<void> | undefined {
-  if (client.once === undefined) return undefined
+  if (client.once === undefined || socket.destroyed) return undefined
   return new Promise((resolve) => {
     client.once?.('drain', resolve)
     socket.once('close', resolve)

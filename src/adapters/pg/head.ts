@@ -56,6 +56,8 @@ export function headRows(query: HeadReader, { count, arrive, fail }: Ahead): voi
 const run = Buffer.from('B\0\0\0\x0c\0\0\0\0\0\0\0\0E\0\0\0\x09\0\0\0\0\0', 'latin1')
 /** The same with a Describe between the two: only the last statement is asked what its columns are. */
 const runDescribed = Buffer.from('B\0\0\0\x0c\0\0\0\0\0\0\0\0D\0\0\0\x06P\0E\0\0\0\x09\0\0\0\0\0', 'latin1')
+/** The message `Flush`: without it the server keeps its answers until the Sync. */
+export const flush: Uint8Array = Uint8Array.of(0x48, 0, 0, 0, 4)
 /** What a Parse has beside its text: the letter, the length, no name, the end of the text, no types. */
 const parseBytes = 1 + 4 + 1 + 1 + 2
 

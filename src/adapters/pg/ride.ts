@@ -1,111 +1,93 @@
 import { LockUsageError } from '../../core/errors.ts'
 import type { Row } from '../../core/statement.ts'
-import { headRows, headMessages, type HeadReader } from './head.ts'
+import {
+  asItIs,
+  hasOwnTimeout,
+  mayCarry,
+  noteClose,
+  wayOf,
+  type OwnQuery,
+  type RidingClient,
+  type Way,
+} from './carry.ts'
+import { flush, headMessages, headRows } from './head.ts'
 import { failQuery, isSubmittable, type QueryArguments } from './query.ts'
-import { spelling } from './body.ts'
-import { statementsOf } from '../sql-text.ts'
-import { isPlain } from '../statement-fate.ts'
-
-/** What is used of a client to let the beginning of a transaction travel with the first statement. */
-export interface RidingClient {
-  readonly connection?: object
-  query(...args: QueryArguments): unknown
-}
-
-interface PgStream {
-  cork(): void
-  uncork(): void
-  write(bytes: Uint8Array): unknown
-}
-
-type Callback = (error: Error | null, result?: unknown) => void
-
-/** A query of `pg`'s own class. */
-interface OwnQuery extends HeadReader {
-  readonly text?: unknown
-  readonly name?: unknown
-  readonly rows?: unknown
-  callback?: Callback
-  submit(connection: unknown): Error | null
-  requiresPreparation(): boolean
-}
-
-type OwnQueryClass = new (...args: QueryArguments) => OwnQuery
-
-/** Lets the beginning of a transaction travel with the statement behind it. */
-export interface Rider {
-  /**
-   * The beginning, one text for each statement: it waits for the next statement on the client and goes in one round
-   * trip with it, or by itself when none comes in this round of the event loop. Gives the rows of its last statement,
-   * their values as text.
-   *
-   * The server skips the statement when the beginning fails, and none is sent after that until `end`. `goesAlone` is
-   * called where the answer to the beginning is not that to a statement.
-   */
-  readonly start: (texts: readonly string[], goesAlone?: () => void) => Promise<readonly Row[]>
-  /** Lets statements through again, unless the beginning is under way. Says how far it has come. */
-  readonly end: () => Stage
-}
 
 type Stage = 'unsent' | 'under way' | 'answered'
 
-const riders = new WeakMap<RidingClient, Rider>()
+/** What goes to a client: at once, or together with the beginning of a transaction that waits for it. */
+export class Line {
+  readonly #client: RidingClient
+  #ride: Ride | undefined
 
-export function riderOf(client: RidingClient): Rider {
-  const rider = riders.get(client) ?? createRider(client)
-  riders.set(client, rider)
-  return rider
-}
+  constructor(client: RidingClient) {
+    this.#client = client
+  }
 
-function createRider(client: RidingClient): Rider {
-  const { Query } = client.constructor as { readonly Query?: OwnQueryClass }
-  const { stream } = (client.connection ?? {}) as { readonly stream?: PgStream }
-  if (Query === undefined || stream === undefined)
-    throw new LockUsageError('pipeline', 'needs the client that is written in JavaScript, not the native one')
-  const send = client.query.bind(client)
-  let ride: Ride | undefined
-  // Once for the life of the client: to put the method back each time would make every use of the client slower.
-  client.query = (...args) => (ride === undefined ? send(...args) : ride.query(args))
-  return {
-    start: (texts, goesAlone = () => {}) => {
-      const own = new Ride({ client, stream, Query, send, goesAlone }, texts)
-      ride = own
-      const arrived = (): void => {
-        if (ride === own) ride = undefined
-      }
-      // after a failure everything is refused, until the end
-      own.begun.then(arrived, () => {})
-      return own.begun
-    },
-    end: () => {
-      const stage = ride?.leave() ?? 'answered'
-      if (stage !== 'under way') ride = undefined
-      return stage
-    },
+  readonly query = (...args: QueryArguments): unknown =>
+    this.#ride === undefined ? this.#client.query(...args) : this.#ride.query(args)
+
+  /**
+   * The beginning waits for the next statement on the line and goes in one round trip with it, or by itself when none
+   * comes in this round of the event loop. Gives the rows of its last statement, their values as text.
+   *
+   * The server skips the statement when the beginning fails, and none is sent after that until `end`.
+   */
+  start(beginning: Beginning): Promise<readonly Row[]> {
+    const way = wayOf(this.#client)
+    if (way === undefined)
+      throw new LockUsageError(
+        'pipeline',
+        'needs the client that is written in JavaScript, not the native one',
+      )
+    const own = new Ride(this.#client, way, beginning)
+    this.#ride = own
+    const arrived = (): void => {
+      if (this.#ride === own) this.#ride = undefined
+    }
+    // after a failure everything is refused, until the end
+    own.begun.then(arrived, () => {})
+    return own.begun
+  }
+
+  /**
+   * Lets statements through again, unless the beginning is under way and waits. Says how far it has come: one that waits
+   * for nothing is answered first.
+   */
+  async end(): Promise<Stage> {
+    await this.#ride?.untilOver()
+    const stage = this.#ride?.leave() ?? 'answered'
+    if (stage !== 'under way') this.#ride = undefined
+    return stage
   }
 }
 
-interface Way {
-  readonly client: RidingClient
-  readonly stream: PgStream
-  readonly Query: OwnQueryClass
-  readonly send: (...args: QueryArguments) => unknown
+/** A beginning, one text for each statement. */
+export interface Beginning {
+  readonly texts: readonly string[]
+  /** Called where the answer to the beginning is not that to a statement. */
   readonly goesAlone: () => void
+  /** Whether it is to be answered before the statement is. */
+  readonly isAnsweredFirst: boolean
+  /** Whether it waits for locks. */
+  readonly waits: boolean
 }
 
 /** One beginning, from its announcement to its answer. */
 class Ride {
   readonly begun: Promise<readonly Row[]>
+  readonly #client: RidingClient
   readonly #way: Way
-  readonly #texts: readonly string[]
+  readonly #beginning: Beginning
   readonly #alone: NodeJS.Immediate
   #stage: Stage = 'unsent'
   #arrive: (rows: readonly Row[]) => void = () => {}
   #fail: (error: unknown) => void = () => {}
 
-  constructor(way: Way, texts: readonly string[]) {
+  constructor(client: RidingClient, way: Way, beginning: Beginning) {
+    this.#client = client
     this.#way = way
-    this.#texts = texts
+    this.#beginning = beginning
     this.begun = new Promise((resolve, reject) => {
       this.#arrive = resolve
       this.#fail = reject
@@ -120,13 +102,21 @@ class Ride {
 
   /** A statement of whoever uses the client. */
   query(args: QueryArguments): unknown {
+    const [config] = args
+    // refused by the client at once
+    if (config == null) return this.#client.query(...args)
     if (this.#stage !== 'unsent') return this.#hold(args)
     const { Query } = this.#way
-    const [config] = args
     const query = isSubmittable(config) || hasOwnTimeout(config) ? undefined : new Query(...args)
-    if (query !== undefined && mayCarry(query)) return this.#goWith(query)
+    if (query !== undefined && mayCarry(this.#client, query)) return this.#goWith(query)
     this.#goAlone()
     return this.#hold(args)
+  }
+
+  /** Until what is under way has been answered, where it is at once. */
+  untilOver(): Promise<unknown> | undefined {
+    const isSoonOver = this.#stage === 'under way' && !this.#beginning.waits
+    return isSoonOver ? this.begun.catch(() => {}) : undefined
   }
 
   leave(): Stage {
@@ -145,61 +135,49 @@ class Ride {
 
   #goAlone(): void {
     this.#depart()
-    this.#way.goesAlone()
-    const answer = this.#way.send(this.#texts.join('; ')) as Promise<unknown>
+    const { texts, goesAlone } = this.#beginning
+    goesAlone()
+    const answer = this.#client.query(texts.join('; ')) as Promise<unknown>
     answer.then((result) => this.#arrive(lastRows(result)), this.#fail)
   }
 
   #goWith(query: OwnQuery): unknown {
     this.#depart()
-    const { stream, send } = this.#way
+    const { stream } = this.#way
+    const { texts, isAnsweredFirst } = this.#beginning
     const result = query.callback === undefined ? promised(query) : undefined
     const submit = query.submit.bind(query)
     // One Sync for all: whatever fails, the server skips what comes behind it.
     query.requiresPreparation = () => true
     query.submit = (connection) => {
       stream.cork()
-      stream.write(headMessages(this.#texts))
+      stream.write(headMessages(texts))
+      if (isAnsweredFirst) stream.write(flush)
       const refused = submit(connection)
       stream.uncork()
       return refused
     }
-    headRows(query, { count: this.#texts.length, arrive: this.#arrive, fail: this.#fail })
-    send(query)
+    query.ahead = texts
+    headRows(query, { count: texts.length, arrive: this.#arrive, fail: this.#fail })
+    this.#client.query(query)
     return result
   }
 
   /** Not before the beginning has been answered: outside of its transaction a statement would store what it does. */
-  #hold(args: QueryArguments): unknown {
-    const { client, send } = this.#way
-    const [config, values, last] = args
-    const sent = this.begun.then(
-      () => send(...args),
-      (error: unknown) => failQuery(args, error as Error, client.connection),
-    )
-    if (isSubmittable(config)) return config
-    return typeof values === 'function' || typeof last === 'function' ? undefined : sent
+  #hold([config, ...rest]: QueryArguments): unknown {
+    const client = this.#client
+    const isForeign = isSubmittable(config)
+    const args = [isForeign ? config : asItIs(config), ...rest] as QueryArguments
+    const isClosed = isForeign ? noteClose(config) : () => false
+    const fail = (error: unknown): unknown => failQuery(args, error as Error, client.connection)
+    const sent = this.begun.then(() => (isClosed() ? fail(closedBefore()) : client.query(...args)), fail)
+    if (isForeign) return config
+    return rest.some((one) => typeof one === 'function') ? undefined : sent
   }
 }
 
-function hasOwnTimeout(config: unknown): boolean {
-  return typeof config === 'object' && config !== null && 'query_timeout' in config
-}
-
-/** While it takes rows, the server overlooks the end of the message behind which it would go on. */
-function copies(text: string): boolean {
-  return !isPlain(text, true) && /^copy\b/.test(statementsOf(text, spelling, 1)[0] ?? '')
-}
-
-/**
- * A text of several statements has only the simple protocol, which knows no skipping. A name has to be parsed first,
- * and of which statement the server says so is not to be told.
- */
-function mayCarry(query: OwnQuery): boolean {
-  const { text, name, rows } = query
-  if (typeof text !== 'string' || text === '' || Boolean(name) || Boolean(rows)) return false
-  if (copies(text)) return false
-  return query.requiresPreparation() || !text.trimEnd().slice(0, -1).includes(';')
+function closedBefore(): Error {
+  return new Error('the cursor was closed before it was sent')
 }
 
 /** As `pg` makes it: with a stack that leads to whoever sent the query. */

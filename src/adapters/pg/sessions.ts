@@ -10,7 +10,8 @@ import { guardIdle, guardKept, type IdleErrors } from './guard.ts'
 import { mustHave } from '../must-have.ts'
 import { listenOn, type ListeningClient } from './listen.ts'
 import { statementNames, type StatementNames } from './names.ts'
-import { riderOf, type Rider } from './ride.ts'
+import { canRide } from './carry.ts'
+import { Line } from './ride.ts'
 import { sqlOnly } from '../statement-kind.ts'
 import { succeeds } from '../succeeds.ts'
 import type { DriverTraits } from '../traits.ts'
@@ -57,20 +58,20 @@ export interface PgSessionOptions {
    */
   readonly prepare?: boolean
   /**
-   * Send the beginning of a transaction, and with it the lock, together with the first statement of the work: one round
-   * trip less.
+   * What travels together with the first statement of the work, for one round trip less: only a BEGIN that waits for
+   * nothing, or, with `true`, the lock that is taken with it as well; with `false`, nothing.
    *
-   * The work is then called before the lock is granted. Its first statement runs under the lock, and so does everything
-   * after the answer to that; what it does before, other than with the database, does not. When the lock cannot be
-   * had, no statement of the work is run, and the call rejects as always. @default false
+   * With `true` the work is called before its lock is granted. Its first statement runs under the lock, and so does
+   * everything after the answer to that; what it does before, other than with the database, does not. When the lock cannot
+   * be had, no statement of the work is run, and the call rejects as always. @default BEGIN alone
    */
-  readonly pipeline?: boolean
+  readonly pipeline?: boolean | undefined
 }
 
 /** Sessions on the connections of a `pg` pool. The caller's work receives the pool's own client. */
 export function sessions<Client extends PgClient>(
   pool: PgPool<Client>,
-  { prepare = true, pipeline = false }: PgSessionOptions = {},
+  { prepare = true, pipeline }: PgSessionOptions = {},
 ): Sessions<Client> {
   mustBePool(pool)
   const names = prepare ? statementNames(pool) : undefined
@@ -106,14 +107,15 @@ function onlySession(): LockUsageError {
 
 interface Manner {
   readonly names: StatementNames | undefined
-  readonly pipeline: boolean
+  readonly pipeline: boolean | undefined
 }
 
 /** Field by field, and no more than it has to do: one is made for every transaction, and what it costs is waited for. */
 function sessionOf<Client extends PgClient>(client: Client, { names, pipeline }: Manner): Session<Client> {
   const loss = watchLoss(client)
-  const body = new PgBody(client)
-  const { run, begin, ride, commit, rollback, stored } = statementsOn(client, names, body)
+  const line = new Line(client)
+  const body = new PgBody(client, line)
+  const { run, begin, ride, commit, rollback, stored } = statementsOn(line, names, body)
   const session: Mutable<Session<Client>> = {
     tx: body.tx,
     run,
@@ -135,7 +137,8 @@ function sessionOf<Client extends PgClient>(client: Client, { names, pipeline }:
     onLost: loss.onLost,
     whyLost: loss.whyLost,
   }
-  if (pipeline) session.ride = ride
+  if (pipeline === true || (pipeline === undefined && canRide(client))) session.ride = ride
+  if (pipeline === true) session.ridesWithLocks = true
   // the native client tells nothing
   if (client.connection !== undefined) session.witness = body.state
   if (client.processID != null) session.backend = String(client.processID)
@@ -146,13 +149,15 @@ type Statements = Required<Pick<Session, 'run' | 'begin' | 'ride' | 'commit' | '
 
 type Body = PgBody<PgClient>
 
-function statementsOn(client: PgClient, names: StatementNames | undefined, body: Body): Statements {
+type Sender = Pick<PgClient, 'query'>
+
+function statementsOn(line: Line, names: StatementNames | undefined, body: Body): Statements {
   const { state } = body
-  let rider: Rider | undefined
+  const client = line as Sender
   const rollback = async (): Promise<void> => {
-    const stage = rider?.end()
-    if (stage === 'under way') throw new Error('the transaction waits to begin')
     body.giveUp()
+    const stage = await line.end()
+    if (stage === 'under way') throw new Error('the transaction waits to begin')
     if (stage !== 'unsent') await send(client, 'ROLLBACK')
     state.over()
   }
@@ -161,10 +166,10 @@ function statementsOn(client: PgClient, names: StatementNames | undefined, body:
     body.begin()
     return text
   }
-  const ride = (start: TransactionStart = {}): Promise<readonly Row[]> => {
-    rider = riderOf(client)
-    // no text of the head has a semicolon but between two statements
-    return rider.start(beginning(start).split('; '), body.beginsAlone)
+  // no text of the head has a semicolon but between two statements
+  const ride: Statements['ride'] = (start = {}, { waits = false, isLimited = false } = {}) => {
+    const texts = beginning(start).split('; ')
+    return line.start({ texts, goesAlone: body.beginsAlone, isAnsweredFirst: isLimited, waits })
   }
   const undo = async (reason: unknown): Promise<never> => {
     // where that fails, the connection is gone, and the transaction with it
@@ -191,14 +196,14 @@ function statementsOn(client: PgClient, names: StatementNames | undefined, body:
 }
 
 /** By callback: what `pg` promises is two promises, and every transaction begins and ends. */
-function ask(client: PgClient, text: () => string): Promise<PgAnswer> {
+function ask(client: Sender, text: () => string): Promise<PgAnswer> {
   return new Promise((resolve, reject) => {
     client.query(text(), (error, answer) => (error == null ? resolve(answer) : reject(error)))
   })
 }
 
 function sendStatement(
-  client: PgClient,
+  client: Sender,
   { sql, params, isPrepared }: SqlStatement,
   names: StatementNames | undefined,
 ): Promise<PgResult | undefined> {
@@ -209,7 +214,7 @@ function sendStatement(
 }
 
 async function send(
-  client: PgClient,
+  client: Sender,
   text: string,
   values: readonly Value[] = [],
 ): Promise<PgResult | undefined> {
@@ -231,7 +236,7 @@ interface NamedStatement {
 }
 
 async function sendNamed(
-  client: PgClient,
+  client: Sender,
   { name, text, values }: NamedStatement,
   names: StatementNames | undefined,
 ): Promise<PgResult | undefined> {

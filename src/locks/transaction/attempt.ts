@@ -123,7 +123,7 @@ async function fromBeginToCommit<Tx, T>(
     timeout,
   })
   const begun = beginning instanceof Promise ? await inTime(open, job, beginning) : beginning
-  let head = session.ride === undefined ? await inTime(open, job, begun.sent) : undefined
+  let head = open.begun === undefined ? await inTime(open, job, begun.sent) : undefined
   let result: T
   try {
     result = await unlessAborted(open, runWork(open, job, begun))
@@ -189,8 +189,10 @@ function startWork<Tx, T>(open: OpenTransaction<Tx>, job: Job<Tx, T>): Promise<T
   open.isAtWork = true
   if (begun === undefined) return work()
   const working = unlessRefused(begun, work, () => untilIdleInTime(open, job))
+  const inTimeToo = inTime(open, job, begun)
+  if (inTimeToo === begun) return working
   // the work waits for the beginning only by its own first statement
-  const unlessSilent = inTime(open, job, begun).then(
+  const unlessSilent = inTimeToo.then(
     () => working,
     (error: unknown) => {
       if (error instanceof NoAnswerError) throw error

@@ -38,8 +38,9 @@ export function beginLocked(open: OpenTransaction<unknown>, start: Start): Begun
   const taking = start.opening && takeBeforeBegin(open, start.opening)
   const isLate = taking instanceof Promise || start.tables !== undefined
   const go = (locks: PlannedOpening | undefined, tables?: PreparedTables): Begun => {
-    const sent = begin(open, start, { locks, tables })
-    if (open.session.ride !== undefined) open.begun = sent
+    const isRiding = rides(open, locks, tables)
+    const sent = begin(open, start, { locks, tables, isRiding })
+    if (isRiding) open.begun = sent
     // who waits for it later, or has been aborted meanwhile, has no handler there yet
     if (open.begun !== undefined || isLate) sent.catch(() => {})
     const takeNames = (): Promise<void> | undefined => takeRest(open, locks, began)
@@ -77,20 +78,33 @@ function takeRest(
   return locks.head.length > 0 ? noteHeld(open, locks, began) : takeInside(open, locks, began)
 }
 
+/** A BEGIN by itself waits for nothing, so nothing is weaker for work that is called before it is answered. */
+function rides(
+  { session }: OpenTransaction<unknown>,
+  locks: PlannedOpening | undefined,
+  tables: PreparedTables | undefined,
+): boolean {
+  if (session.ride === undefined) return false
+  return session.ridesWithLocks === true || (locks === undefined && tables === undefined)
+}
+
 interface Beginning {
   readonly locks: PlannedOpening | undefined
   readonly tables: PreparedTables | undefined
+  readonly isRiding: boolean
 }
 
 function begin(
   open: OpenTransaction<unknown>,
   start: Start,
-  { locks, tables }: Beginning,
+  { locks, tables, isRiding }: Beginning,
 ): Promise<readonly Row[]> {
   const { session, dialect, deadline, signal } = open
   const started = startOf(open, start, { locks, tables })
+  const ride = isRiding ? session.ride : undefined
+  const waits = locks !== undefined || tables !== undefined
   const send = (): Promise<readonly Row[]> =>
-    session.ride?.(started) ??
+    ride?.(started, { waits, isLimited: waits || start.options.budgetMs !== undefined }) ??
     (started.mode === undefined
       ? session.begin(started)
       : beginWaiting(session, started, { dialect, deadline, signal }))
@@ -105,7 +119,7 @@ function begin(
 function startOf(
   { dialect, version, access, isolation }: OpenTransaction<unknown>,
   { options, timeout }: Start,
-  { locks: names, tables }: Beginning,
+  { locks: names, tables }: Omit<Beginning, 'isRiding'>,
 ): TransactionStart {
   const locks = tables === undefined ? (names?.head ?? []) : [...(names?.head ?? []), ...tables.head]
   const { writeMode, commitProbe } = dialect.transaction

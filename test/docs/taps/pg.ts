@@ -8,11 +8,18 @@ interface Pooled {
   readonly hasEnded: Promise<unknown>
 }
 
+/** A query, with what travels ahead of it. */
+interface Sent {
+  readonly text?: unknown
+  readonly ahead?: readonly string[]
+}
+
 /** Every statement of `pg` goes through `Client.query`; pools and clients are known once they connect. */
 export function openTap(): Tap {
   const { hear, note, tap } = tapState<pg.Pool | pg.Client | Pooled>(end)
   before(pg.Client.prototype, 'query', (_, [query]) => {
-    const text = typeof query === 'string' ? query : (query as { readonly text?: unknown }).text
+    const { text, ahead = [] }: Sent = typeof query === 'string' ? { text: query } : (query as Sent)
+    ahead.forEach(hear)
     if (typeof text === 'string') hear(text)
   })
   before(pg.Pool.prototype, 'connect', note)
