@@ -32,6 +32,9 @@ function isAskedFor(title: string): boolean {
   return ways.some((one) => one.title === way) ? title === way : title.startsWith(way)
 }
 
+if (!ways.some(({ title }) => isAskedFor(title)))
+  throw new Error(`--way ${values.way} is none of: ${ways.map(({ title }) => title).join('; ')}`)
+
 const starts = await startEngines()
 let findings = 0
 try {

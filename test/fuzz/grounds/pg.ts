@@ -18,7 +18,7 @@ export function poolOf(url: string, max: number = poolSize): pg.Pool {
   return pool
 }
 
-export function groundOn(pool: pg.Pool, pipeline: boolean): Ground<pg.PoolClient> {
+export function groundOn(pool: pg.Pool, pipeline?: boolean): Ground<pg.PoolClient> {
   const locks = createLocks(pool, { pipeline })
   const settingsOf = async (): Promise<string> => {
     const client = await pool.connect()
@@ -50,20 +50,25 @@ async function openWithLevels(url: string): Promise<Ground<pg.PoolClient>> {
     count += 1
     if (count % 2 === 0) void client.query("set default_transaction_isolation = 'repeatable read'")
   })
-  const ground = groundOn(pool, false)
+  const ground = groundOn(pool)
   await ground.locks.withLock(['fuzz', 0], async () => {})
   const withoutLevel = (line: string): string => line.replace(/read committed|repeatable read/, 'some level')
   return { ...ground, settings: async () => (await ground.settings()).map(withoutLevel) }
 }
 
 export const onPg: readonly Way[] = [
-  hideTx({ title: 'pg', engines: ['postgres'], open: async (url) => groundOn(poolOf(url), false) }),
+  hideTx({ title: 'pg', engines: ['postgres'], open: async (url) => groundOn(poolOf(url)) }),
+  hideTx({
+    title: 'pg, one by one',
+    engines: ['postgres'],
+    open: async (url) => groundOn(poolOf(url), false),
+  }),
   hideTx({ title: 'pg, pipelined', engines: ['postgres'], open: async (url) => groundOn(poolOf(url), true) }),
   hideTx({ title: 'pg, levels that differ', engines: ['postgres'], open: openWithLevels }),
   hideTx({
     title: 'pg, a bad network',
     isSlow: true,
     engines: ['postgres'],
-    open: (target, engine) => overBadNetwork(target, engine, (url) => groundOn(poolOf(url, 1), false)),
+    open: (target, engine) => overBadNetwork(target, engine, (url) => groundOn(poolOf(url, 1))),
   }),
 ]
