@@ -10,7 +10,7 @@ import { useExtraServer } from '../engines/extra-server.ts'
 import { startRedis } from '../engines/redis-server.ts'
 import { caught, gate } from '../entries/stage.ts'
 import { describeLeases } from '../leases/lease-stage.ts'
-import { nodeRedis, type OpenedRedis } from './redis-clients.ts'
+import { lose, nodeRedis, type OpenedRedis } from './redis-clients.ts'
 
 const server = useExtraServer(() => startRedis())
 
@@ -49,7 +49,7 @@ describeLeases((stage) => {
     redis ??= await nodeRedis.open(server(skip).server.url)
     const [leases, key] = [createLeases(redis.client), randomUUID()]
     const stale = await leases.lease(key, { renew: false })
-    await redis.send('DEL', `holdfast:lease:${chosenLeaseName(key)}`)
+    await lose(redis.send, stale.fence, [`holdfast:lease:${chosenLeaseName(key)}`])
     return { stale, held: await leases.lease(key, { renew: false }) }
   }
 
@@ -127,7 +127,7 @@ describeLeases((stage) => {
     await write(high)
     await write(low)
     expect(await journal(low.owner)).toBe(1)
-    await send('DEL', ...(await keysOf(key)))
+    await lose(send, high.fence, await keysOf(key))
     const next = [await semaphore.acquire(), await semaphore.acquire()].find(({ slot }) => slot === low.slot)
     if (next === undefined) throw new Error('nobody has the slot')
     await write(next)
@@ -150,7 +150,7 @@ describeLeases((stage) => {
     expect(refused).toMatchObject({ field: 'lease', message: /is shared with others/ })
     await reader.release()
     const stale = await lock.acquire()
-    await send('DEL', ...(await keysOf(key)))
+    await lose(send, stale.fence, await keysOf(key))
     const held = await lock.acquire()
     // a lease of the same key has fences of its own
     const lease = await createLeases(client).lease(key)

@@ -64,3 +64,16 @@ export const redisWays: readonly RedisWay[] = [
   { title: 'redis 5.0', open: (url) => byRedis(createClient5({ url })) },
   { title: 'redis 6.3', open: (url) => byRedis(createClient6({ url })) },
 ]
+
+/**
+ * Has a server lose the leases of these keys, of which one has this fence. Nothing but its clock makes the next fence the
+ * higher one then, and a machine may take both in one millisecond.
+ */
+export async function lose(send: OpenedRedis['send'], fence: number, keys: readonly string[]): Promise<void> {
+  await send('DEL', ...keys)
+  let now = fence
+  while (now <= fence) {
+    const [seconds, micros] = (await send('TIME')) as [string, string]
+    now = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
+  }
+}

@@ -16,7 +16,7 @@ import { startRedis } from '../engines/redis-server.ts'
 import { until } from '../engines/until.ts'
 import { caught } from '../entries/stage.ts'
 import { useHolders } from './holders.ts'
-import { ioredis, nodeRedis, type OpenedRedis, type RedisWay } from './redis-clients.ts'
+import { ioredis, nodeRedis, type OpenedRedis, type RedisWay, lose } from './redis-clients.ts'
 import { startEmptyCluster, startRedisCluster } from './redis-cluster.ts'
 
 const opened: OpenedRedis[] = []
@@ -362,7 +362,7 @@ test('locks in memory compare the fence of a lease from elsewhere, as a database
   const { client, send } = await open(nodeRedis, shared(skip).server.url)
   const [leases, key, locks] = [createLeases(client), randomUUID(), createTestLocks()]
   const stale = await leases.lease(key, { renew: false })
-  await send('DEL', `holdfast:lease:${chosenLeaseName(key)}`)
+  await lose(send, stale.fence, [`holdfast:lease:${chosenLeaseName(key)}`])
   const held = await leases.lease(key, { renew: false })
   expect(await locks.fenced(stale, async () => 'stored')).toBe('stored')
   expect(await locks.fenced(held, async () => 'stored')).toBe('stored')
