@@ -39,12 +39,15 @@ export async function startRedis(
 /** Any answer will do: a server that wants a password is ready too. */
 async function answerOf(port: number): Promise<string> {
   const socket = connect(port, '127.0.0.1')
-  try {
-    socket.write('INFO server\r\n')
+  const ask = async (command: string): Promise<string> => {
+    socket.write(`${command}\r\n`)
     const [data] = (await once(socket, 'data')) as [Buffer]
-    const text = data.toString()
-    if (text.startsWith('-LOADING')) throw new Error('it is loading its data')
-    return /(?:valkey|redis)_version:(\S+)/.exec(text)?.[1] ?? 'unknown'
+    return data.toString()
+  }
+  try {
+    // INFO is answered meanwhile, this is not
+    if ((await ask('PING')).startsWith('-LOADING')) throw new Error('it is loading its data')
+    return /(?:valkey|redis)_version:(\S+)/.exec(await ask('INFO server'))?.[1] ?? 'unknown'
   } finally {
     socket.destroy()
   }
