@@ -9,8 +9,8 @@ import { knownKeys } from './known-keys.ts'
 import { createFence } from '../lease/fence.ts'
 import type { LeaseOptions } from '../lease/options.ts'
 import { createLeases, type Lease, type Leases } from '../lease/lease.ts'
-import type { LeaderOptions } from '../nodes/leader.ts'
-import type { MigrationOptions } from '../nodes/migration-lock.ts'
+import { runLeader, type LeaderOptions } from '../nodes/leader.ts'
+import { runMigration, type MigrationOptions } from '../nodes/migration-lock.ts'
 import type { NamedLocking } from './opening.ts'
 import type { TransactionOptions } from '../transaction/options.ts'
 import { rememberPlans, type PlanNamed } from './plans.ts'
@@ -19,7 +19,7 @@ import type { SemaphoreOptions } from '../semaphore/options.ts'
 import { createSemaphores, type Semaphore } from '../semaphore/semaphore.ts'
 import type { Held } from '../session-lock/hold.ts'
 import { createSessionLocks } from '../session-lock/session-lock.ts'
-import type { SingletonOptions, SingletonWork } from '../nodes/singleton.ts'
+import { runSingleton, type SingletonOptions, type SingletonWork } from '../nodes/singleton.ts'
 import { runTransaction, type Transactions } from '../transaction/transaction.ts'
 
 /** Locks with a name: for as long as a transaction, until they are released, or as leases that end by themselves. */
@@ -137,12 +137,9 @@ export function createNamedLocks<Tx>(
     semaphore: createSemaphores(leases),
     fenced: createFenced(transactions, leases, fence),
     assertFence: async (tx, held) => fence(tx, held),
-    // what a program calls once is loaded when it does
-    singleton: async (name, work, options) =>
-      (await import('../nodes/singleton.ts')).runSingleton(lease, { name, work }, options),
-    leader: async (name, options) => (await import('../nodes/leader.ts')).runLeader(acquire, name, options),
-    migrationLock: async (work, options) =>
-      (await import('../nodes/migration-lock.ts')).runMigration(acquire, work, options),
+    singleton: (name, work, options) => runSingleton(lease, { name, work }, options),
+    leader: (name, options) => runLeader(acquire, name, options),
+    migrationLock: (work, options) => runMigration(acquire, work, options),
   }
 }
 
