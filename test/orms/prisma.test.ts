@@ -149,6 +149,7 @@ function specs(context: EngineContext): void {
 
   test('a deadlock between updates of models is run again, and both are stored', async () => {
     const attempts = [0, 0]
+    let haveOne = 0
     const [bothHaveOne, oneIsThrough] = [gate(), gate()]
     const crossing = async (own: PrismaLocks<Tx, 'postgres'>, index: 0 | 1): Promise<void> => {
       await own.transaction(async (tx) => {
@@ -157,7 +158,7 @@ function specs(context: EngineContext): void {
         if ((attempts[index] ?? 0) > 1) await oneIsThrough.opened
         const ids = index === 0 ? [1, 2] : [2, 1]
         await tx.account.update({ where: { id: ids[0] as number }, data: { balance: { increment: 1 } } })
-        if (attempts[0] === 1 && attempts[1] === 1) bothHaveOne.open()
+        if ((haveOne += 1) === 2) bothHaveOne.open()
         await bothHaveOne.opened
         await tx.account.update({ where: { id: ids[1] as number }, data: { balance: { increment: 1 } } })
       })
