@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { sessions, type PgSessionOptions } from '../../src/adapters/pg/sessions.ts'
 import type { Session } from '../../src/core/session.ts'
 import type { SqlStatement } from '../../src/core/statement.ts'
-import { useExtraServer } from '../engines/extra-server.ts'
+import { useExtraServer, type Skip } from '../engines/extra-server.ts'
 import { intoDatabase } from '../engines/own-database.ts'
 import { startPgBouncer } from '../engines/pgbouncer.ts'
 import { describeEngines, type EngineContext } from '../engines/use.ts'
@@ -110,35 +110,74 @@ function specs(context: EngineContext): void {
     })
   })
 
-  test('behind a pooler that does not know prepared statements, everything is answered, without names in the end', async ({
-    skip,
-  }) => {
-    const url = intoDatabase(pooler(skip).server.url, new URL(context.engine.server.url).pathname.slice(1))
-    const unguarded = poolOf(url, 4)
-    const raw = await Promise.allSettled(
-      Array.from({ length: 40 }, () => unguarded.query({ name: 'control', text: 'select 1', values: [] })),
-    )
-    const refused = raw.flatMap((one) =>
-      one.status === 'rejected' ? [(one.reason as pg.DatabaseError).code] : [],
-    )
-    if (refused.length === 0) skip('this pooler knows prepared statements')
-
-    const pool = poolOf(url, 4)
-    const all = await Promise.all(Array.from({ length: 4 }, () => sessions(pool).open()))
-    const round = async (): Promise<unknown> => Promise.all(all.map((session) => session.run(ask)))
-    for (let count = 0; count < 20; count += 1) expect(await round()).toMatchObject(all.map(() => [{ n: 7 }]))
-    // each time behind somebody who keeps the connection that the last one was on, so that it comes to another
-    const keeper = await unguarded.connect()
-    for (const session of all) {
-      await session.run(ask)
-      await keeper.query('begin')
-      expect(await session.run(ask)).toMatchObject([{ n: 7 }])
-      await keeper.query('commit')
+  describe('behind a pooler that does not know prepared statements', () => {
+    /** As many as the pooler keeps for a database. */
+    const servers = 5
+    const urlOf = (skip: Skip): string =>
+      intoDatabase(pooler(skip).server.url, new URL(context.engine.server.url).pathname.slice(1))
+    /** On every connection that the pooler has: while all of them are taken, nobody gets one twice. */
+    const everywhere = async (pool: pg.Pool, sql: string): Promise<void> => {
+      const keepers = await Promise.all(Array.from({ length: servers }, () => pool.connect()))
+      await Promise.all(keepers.map((keeper) => keeper.query('begin')))
+      for (const keeper of keepers) await keeper.query(sql)
+      await Promise.all(keepers.map((keeper) => keeper.query('commit')))
+      for (const keeper of keepers) keeper.release()
     }
-    keeper.release()
-    const named = all.map(({ tx }) => vi.spyOn(tx, 'query'))
-    await round()
-    await Promise.all(all.map((session) => session.release()))
-    expect(named.map(({ mock }) => mock.calls[0])).toEqual(all.map(() => [ask.sql, ask.params]))
+    const open = async (url: string): Promise<readonly Session<pg.PoolClient>[]> => {
+      const pool = poolOf(url, 4)
+      return Promise.all(Array.from({ length: 4 }, () => sessions(pool).open()))
+    }
+    const round = async (all: readonly Session[]): Promise<unknown> =>
+      Promise.all(all.map((session) => session.run(ask)))
+    const answers = Array.from({ length: 4 }, () => [{ n: 7 }])
+    /** What each of them sends for the statement. */
+    const sent = async (all: readonly Session<pg.PoolClient>[]): Promise<readonly unknown[]> => {
+      const spies = all.map(({ tx }) => vi.spyOn(tx, 'query'))
+      await round(all)
+      return spies.map((spy) => {
+        const [first] = spy.mock.calls
+        spy.mockRestore()
+        return first
+      })
+    }
+    const plain = answers.map(() => [ask.sql, ask.params])
+    const end = async (all: readonly Session[]): Promise<unknown> =>
+      Promise.all(all.map((session) => session.release()))
+
+    test('everything is answered, and without names once a server does not know one', async ({ skip }) => {
+      const url = urlOf(skip)
+      const unguarded = poolOf(url, servers)
+      const alone = poolOf(url)
+      const control = (): Promise<unknown> => alone.query({ name: 'control', text: 'select 1', values: [] })
+      await control()
+      await everywhere(unguarded, 'deallocate all')
+      const refused = await control().catch((error: unknown) => error)
+      if (!(refused instanceof pg.DatabaseError)) skip('this pooler knows prepared statements')
+      expect(refused).toMatchObject({ code: '26000' })
+
+      const all = await open(url)
+      for (let count = 0; count < 20; count += 1) expect(await round(all)).toMatchObject(answers)
+      await everywhere(unguarded, 'deallocate all')
+      expect(await round(all)).toMatchObject(answers)
+      expect(await sent(all)).toEqual(plain)
+      await end(all)
+    })
+
+    test('everything is answered, and without names once a server has one from another client', async ({
+      skip,
+    }) => {
+      const url = urlOf(skip)
+      const unguarded = poolOf(url, servers)
+      const [first, ...others] = await open(url)
+      const [[config]] = (await sent([first as Session<pg.PoolClient>])) as [[{ readonly name: string }]]
+      await end([first as Session, ...others])
+      await everywhere(unguarded, 'deallocate all')
+      await everywhere(unguarded, `prepare "${config.name}" as ${ask.sql}`)
+
+      const all = await open(url)
+      expect(await round(all)).toMatchObject(answers)
+      expect(await sent(all)).toEqual(plain)
+      await end(all)
+    })
   })
 }

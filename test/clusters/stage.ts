@@ -2,6 +2,7 @@ import mysql, { type Pool, type PoolConnection, type RowDataPacket } from 'mysql
 
 import type { Locks } from '../../src/index.ts'
 import { createLocks, queue, type Queue } from '../../src/entries/mysql2.ts'
+import type { Skip } from '../engines/extra-server.ts'
 import type { Cluster } from '../engines/cluster.ts'
 import type { StartedServer } from '../engines/engine.ts'
 import { intoDatabase } from '../engines/own-database.ts'
@@ -30,7 +31,7 @@ export interface Stage {
 }
 
 /** Gives the stage inside a test, or ends the test with the reason why there is none. */
-export type UseStage = (skip: (reason: string) => never) => Stage
+export type UseStage = (skip: Skip) => Stage
 
 export const workers = 8
 

@@ -6,7 +6,7 @@ import { chosenLeaseName } from '../../src/core/lease-name.ts'
 import type { Statement } from '../../src/core/statement.ts'
 import { createLeases } from '../../src/entries/redis.ts'
 import type { Lease } from '../../src/locks/lease/lease.ts'
-import { useExtraServer } from '../engines/extra-server.ts'
+import { useExtraServer, type Skip } from '../engines/extra-server.ts'
 import { startRedis } from '../engines/redis-server.ts'
 import { caught, gate } from '../entries/stage.ts'
 import { describeLeases } from '../leases/lease-stage.ts'
@@ -45,7 +45,7 @@ describeLeases((stage) => {
   }
 
   /** Two holders of one lease of Redis, of whom the first does not know that it has lost it. */
-  const two = async (skip: (reason: string) => never): Promise<{ stale: Lease; held: Lease }> => {
+  const two = async (skip: Skip): Promise<{ stale: Lease; held: Lease }> => {
     redis ??= await nodeRedis.open(server(skip).server.url)
     const [leases, key] = [createLeases(redis.client), randomUUID()]
     const stale = await leases.lease(key, { renew: false })

@@ -8,7 +8,7 @@ import { LockLostError, LockNotAvailableError, LockUsageError } from '../../src/
 import { createLeases as onEtcd, type EtcdFetch } from '../../src/entries/etcd.ts'
 import { createLeases as onRedis, type NodeRedisClient, type Permit } from '../../src/entries/redis.ts'
 import { startEtcd } from '../engines/etcd-server.ts'
-import { useExtraServer } from '../engines/extra-server.ts'
+import { useExtraServer, type Skip } from '../engines/extra-server.ts'
 import { startRedis } from '../engines/redis-server.ts'
 import { until } from '../engines/until.ts'
 import { caught } from '../entries/stage.ts'
@@ -18,8 +18,6 @@ import { startRedisCluster } from './redis-cluster.ts'
 
 const redis = useExtraServer(() => startRedis())
 const etcd = useExtraServer(() => startEtcd())
-
-type Skip = (reason: string) => never
 
 const opened: OpenedRedis[] = []
 afterEach(async () => void (await Promise.all(opened.splice(0).map(({ close }) => close()))))

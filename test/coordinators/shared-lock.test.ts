@@ -19,7 +19,7 @@ import {
   type Permit,
 } from '../../src/entries/redis.ts'
 import { startEtcd } from '../engines/etcd-server.ts'
-import { useExtraServer } from '../engines/extra-server.ts'
+import { useExtraServer, type Skip } from '../engines/extra-server.ts'
 import { startRedis } from '../engines/redis-server.ts'
 import { until } from '../engines/until.ts'
 import { caught } from '../entries/stage.ts'
@@ -28,8 +28,6 @@ import { nodeRedis, type OpenedRedis } from './redis-clients.ts'
 
 const redis = useExtraServer(() => startRedis())
 const etcd = useExtraServer(() => startEtcd())
-
-type Skip = (reason: string) => never
 
 /** Decides when a request goes on its way, by the names of the leases in it and what it does with them. */
 type Gate = (request: Requested) => Promise<void> | undefined

@@ -4,7 +4,7 @@ import type { StartedServer } from './engine.ts'
 import { messageOf } from './run-command.ts'
 
 /** Ends a test early, with the reason in its report. */
-type Skip = (reason: string) => never
+export type Skip = (reason: string) => never
 
 /** On a new machine it is fetched first. */
 const START_WITHIN_MS = 300_000

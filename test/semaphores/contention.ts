@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
 
 import type { Coordinator } from '../../src/coordinator.ts'
+import type { Skip } from '../engines/extra-server.ts'
 import { until } from '../engines/until.ts'
 import type { Use } from './contender.ts'
 import { gather, mostAtOnce, outOfOrder, type Crowd, type Heard } from './crowd.ts'
@@ -9,8 +10,6 @@ import { semaphoreKey } from './use.ts'
 const permits = 5
 const ttlMs = 3000
 const patience = { timeout: 600_000 }
-
-export type Skip = (reason: string) => never
 
 /** Where contenders meet, and locks of the test's own there. */
 export interface Place {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rawNameKey } from '../../../src/core/raw-key.ts'
 import { emit } from '../../../src/emit.ts'
 import type { EngineSession, StartedServer } from '../../engines/engine.ts'
-import { useExtraServer } from '../../engines/extra-server.ts'
+import { useExtraServer, type Skip } from '../../engines/extra-server.ts'
 import { downloadedMariadb, mariadbData, mariadbSettings } from '../../engines/mariadb-programs.ts'
 import { startMysqlServer } from '../../engines/mysql-server.ts'
 import { openMysqlSession } from '../../engines/mysql-session.ts'
@@ -32,7 +32,7 @@ describe('mariadb with the settings it comes with, which keep no list of locks',
   const server = useExtraServer(startPlain)
   const opened: EngineSession[] = []
 
-  async function meet(skip: (reason: string) => never): Promise<{
+  async function meet(skip: Skip): Promise<{
     readonly looker: Looker
     readonly a: EngineSession
     readonly b: EngineSession
