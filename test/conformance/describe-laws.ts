@@ -6,6 +6,7 @@ import type { TraceEvent } from '../../src/conformance/report.ts'
 import { runLaw } from '../../src/conformance/run-law.ts'
 import type { Subject } from '../../src/conformance/subject.ts'
 import { describeEngines } from '../engines/use.ts'
+import { keepPools, type Keeper } from './kept-pools.ts'
 import { adaptersOf, subjectOf, type Adapter } from './subjects.ts'
 
 /** The ways to an engine on which laws are run. */
@@ -38,20 +39,27 @@ export function describeLaws(laws: readonly Law[], ways: Ways = ownWays): void {
     for (const adapter of ways.adaptersOf(context.name)) {
       describe(`through ${adapter}`, () => {
         let ground: Ground
+        let pools: Keeper
         beforeAll(async () => {
-          ground = await openGround(ways.subjectOf(context.name, adapter, context.engine.server.url))
+          const subject = ways.subjectOf(context.name, adapter, context.engine.server.url)
+          pools = keepPools(subject)
+          ground = await openGround(subject)
         })
-        afterAll(() => ground.close())
+        afterAll(async () => {
+          await pools.end()
+          await ground.close()
+        })
 
         for (const law of laws) {
           test(
             `${law.id}: ${law.says}`,
             async () => {
               for (let run = 1; run <= runs; run += 1) {
-                const { verdict, reason, trace } = await runLaw(ground, law, {
+                const { verdict, reason, trace } = await runLaw({ ...ground, subject: pools.subject }, law, {
                   seed: run,
                   timeoutMs: lawTimeoutMs,
                 })
+                if (verdict !== 'holds') await pools.end()
                 expect(verdict, `${reason}\n${timeline(trace)}`).not.toBe('broken')
               }
             },
