@@ -40,6 +40,8 @@ const codes: Readonly<Record<string, ErrorMeaning>> = {
   '08004': lost,
   '08006': lost,
   '08P01': lost,
+  // too few values, or too many: the connection is as good as before
+  [variant('08P01', 'exec_bind_message')]: { kind: 'other', transaction: 'aborted' },
   // The server ends the session: idle in a transaction, transaction_timeout, shutdown, crash, start-up, database
   // dropped, idle.
   '25P03': lost,

@@ -157,6 +157,7 @@ const postgres: Provocations = {
     '08006': elsewhere,
     '08007': elsewhere,
     '08P01': elsewhere,
+    '08P01 / exec_bind_message': 'test/batch/pg-whole.test.ts provokes it',
     '57P02': crash,
     '57P03': crash,
     '57P04': crash,
