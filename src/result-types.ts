@@ -26,7 +26,7 @@ export type {
 export type { CanonicalKey, KeyPart, LockKey, RawKey } from './core/key.ts'
 export type { Receipt } from './core/receipt.ts'
 export type { Isolation, LockMode, Strength, TableName, Target, Wait } from './core/request.ts'
-export type { Session, Sessions, TransactionStart } from './core/session.ts'
+export type { Session, Sessions, TransactionStart, WholeCourse, WholeTransaction } from './core/session.ts'
 export type {
   Answer,
   Answers,
@@ -40,6 +40,7 @@ export type { Granularity, Support, Supported, SupportLevel, Unsupported } from 
 export type { Version } from './core/version.ts'
 export type { Locks, LocksOptions, RowOptionsOf, SharedLocks, TableLocks, TableOf, WaitOf } from './locks.ts'
 export type { Acquire, AcquireOptions } from './locks/named/acquire.ts'
+export type { BatchResult, DeclaredResults, DeclaredStatement, RowGuard } from './locks/batch/statement.ts'
 export type { AdvisoryLocks, LockedWork, Tried } from './locks/named/advisory.ts'
 export type { LockInTransaction, LocksInTransaction } from './locks/named/held-lock.ts'
 export type { Handler } from './locks/queue/attend.ts'

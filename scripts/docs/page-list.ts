@@ -28,6 +28,7 @@ const chapters: readonly { readonly title: string; readonly names: readonly stri
       'row-locks',
       'table-locks',
       'advisory-locks',
+      'batch',
       'leases',
       'semaphores',
       'coordinators',

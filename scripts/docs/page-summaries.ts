@@ -9,6 +9,7 @@ export const pageSummaries: Readonly<Record<string, string>> = {
   'row-locks': 'Lock rows while you read and change them.',
   'table-locks': 'Lock whole tables, before the first statement or inside a transaction.',
   'advisory-locks': 'Lock a name, for what has no row yet.',
+  batch: 'Run statements that are known beforehand under a lock, in one round trip on PostgreSQL.',
   leases: 'Locks that expire, fencing tokens, cron jobs on one node, leader election.',
   semaphores: 'At most n holders at a time over all processes; rate limits.',
   coordinators: 'Leases and semaphores on Redis, Valkey or etcd, for services that share no database.',

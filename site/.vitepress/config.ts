@@ -14,7 +14,7 @@ async function sidebar(): Promise<DefaultTheme.SidebarItem[]> {
   const chapters = await listPages(new URL('../../', import.meta.url))
   return chapters.map(({ title, pages }) => ({
     text: title,
-    collapsed: pages.length > 10,
+    collapsed: pages.length > 12,
     items: pages.map((page) => ({ text: page.title, link: linkTo(page.path) })),
   }))
 }

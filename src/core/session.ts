@@ -23,6 +23,28 @@ export interface RideTerms {
   readonly isLimited?: boolean
 }
 
+/** A transaction of which everything is known before it begins. */
+export interface WholeTransaction {
+  /** How it starts. Nothing in its head waits. */
+  readonly start: TransactionStart
+  /** What may have to wait: statements without parameters. */
+  readonly locks: readonly SqlStatement[]
+  readonly statements: readonly SqlStatement[]
+}
+
+/** What becomes of it. When a part fails, the database runs nothing behind it, and what is still to come rejects. */
+export interface WholeCourse {
+  /** Gives the rows of the last statement of the head, before a lock is waited for. */
+  readonly begun: Promise<readonly Row[]>
+  readonly locked: Promise<void>
+  /** Gives the rows of each statement, when COMMIT has been answered. */
+  readonly stored: Promise<readonly (readonly Row[])[]>
+  /** Whether anything of it has left: otherwise nothing can be stored. */
+  readonly wasSent: () => boolean
+  /** Asks the server to end what it is at. It may be done all the same: `stored` tells, unless the server is silent. */
+  readonly cancel: () => void
+}
+
 /** Nothing was committed, because the connection had ended before. */
 export class UnsentCommit extends Error {
   override readonly name = 'UnsentCommit'
@@ -111,6 +133,12 @@ export interface Session<Tx = unknown> {
    * made the sessions has to have asked for it. @default false
    */
   readonly ridesWithLocks?: true
+  /**
+   * Sends a transaction as a whole, from its beginning to COMMIT. Undefined, and nothing is sent, where one of the
+   * statements cannot travel so. Absent where the driver cannot: a database that goes on behind a failure must be asked in
+   * between.
+   */
+  readonly whole?: (whole: WholeTransaction) => Promise<WholeCourse | undefined>
   /**
    * The work has returned: what fails from now on, nobody waits for, and `commit` rejects. Waits until nothing of the work
    * is under way, and nothing more has followed from what was: a function that nobody waits for sends its next statement

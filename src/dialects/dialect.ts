@@ -6,6 +6,7 @@ import type { Unsupported } from '../core/support.ts'
 import type { Version } from '../core/version.ts'
 import type { LeaseStatements } from './lease.ts'
 import type { ClaimStatements } from './claim.ts'
+import type { DeclaredTraits } from './declared.ts'
 import type { EnqueueStatements } from './enqueue.ts'
 import type { NamedLockTraits, ServerDoubts } from './named-lock.ts'
 import type { OnceStatements } from './once.ts'
@@ -46,6 +47,8 @@ export interface Dialect {
    * they commit. Reads why locks of this server alone are refused. Absent where no such servers are known.
    */
   readonly peers?: Pick<ServerDoubts, 'ask' | 'read'>
+  /** How work is sent that is declared beforehand. Loaded when it is asked for; without it `batch` is refused. */
+  readonly declared?: () => Promise<DeclaredTraits>
   /** How jobs are stored. Loaded when it is asked for; without it `enqueue` is refused. */
   readonly enqueue?: () => Promise<EnqueueStatements>
   /** For looking at servers and proving what they do. Without it `inspect`, `attest` and `adviseIndexes` are refused. */

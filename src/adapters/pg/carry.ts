@@ -32,6 +32,7 @@ export interface OwnQuery extends HeadReader {
   ahead?: readonly string[]
   submit(connection: unknown): Error | null
   requiresPreparation(): boolean
+  handleReadyForQuery(connection: unknown): void
 }
 
 type OwnQueryClass = new (...args: QueryArguments) => OwnQuery

@@ -62,13 +62,14 @@ export const flush: Uint8Array = Uint8Array.of(0x48, 0, 0, 0, 4)
 const parseBytes = 1 + 4 + 1 + 1 + 2
 
 /**
- * Statements without values, in the extended protocol, without the Sync that would end them.
+ * Statements without values, in the extended protocol, without the Sync that would end them. `isDescribed`: the last one
+ * says what its columns are.
  *
  * https://www.postgresql.org/docs/current/protocol-message-formats.html
  */
-export function headMessages(texts: readonly string[]): Uint8Array {
+export function runMessages(texts: readonly string[], isDescribed = false): Uint8Array {
   const lengths = texts.map((text) => Buffer.byteLength(text))
-  let size = runDescribed.length - run.length
+  let size = isDescribed ? runDescribed.length - run.length : 0
   for (const length of lengths) size += parseBytes + length + run.length
   const bytes = Buffer.alloc(size)
   let at = 0
@@ -78,7 +79,7 @@ export function headMessages(texts: readonly string[]): Uint8Array {
     bytes.writeInt32BE(parseBytes - 1 + length, at + 1)
     bytes.write(text, at + 6)
     at += parseBytes + length
-    at += (index === texts.length - 1 ? runDescribed : run).copy(bytes, at)
+    at += (isDescribed && index === texts.length - 1 ? runDescribed : run).copy(bytes, at)
   })
   return bytes
 }

@@ -10,7 +10,7 @@ import {
   type RidingClient,
   type Way,
 } from './carry.ts'
-import { flush, headMessages, headRows } from './head.ts'
+import { flush, headRows, runMessages } from './head.ts'
 import { failQuery, isSubmittable, type QueryArguments } from './query.ts'
 
 type Stage = 'unsent' | 'under way' | 'answered'
@@ -151,7 +151,7 @@ class Ride {
     query.requiresPreparation = () => true
     query.submit = (connection) => {
       stream.cork()
-      stream.write(headMessages(texts))
+      stream.write(runMessages(texts, true))
       if (isAnsweredFirst) stream.write(flush)
       const refused = submit(connection)
       stream.uncork()

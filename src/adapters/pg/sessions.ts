@@ -12,6 +12,7 @@ import { listenOn, type ListeningClient } from './listen.ts'
 import { statementNames, type StatementNames } from './names.ts'
 import { canRide } from './carry.ts'
 import { Line } from './ride.ts'
+import type { sendWhole } from './send-whole.ts'
 import { sqlOnly } from '../statement-kind.ts'
 import { succeeds } from '../succeeds.ts'
 import type { DriverTraits } from '../traits.ts'
@@ -139,10 +140,26 @@ function sessionOf<Client extends PgClient>(client: Client, { names, pipeline }:
   }
   if (pipeline === true || (pipeline === undefined && canRide(client))) session.ride = ride
   if (pipeline === true) session.ridesWithLocks = true
+  if (canRide(client)) session.whole = wholeOn(client, body)
   // the native client tells nothing
   if (client.connection !== undefined) session.witness = body.state
   if (client.processID != null) session.backend = String(client.processID)
   return session
+}
+
+/** Few transactions are sent so: it is loaded when one is. */
+let sending: { readonly sendWhole: typeof sendWhole } | undefined
+
+function wholeOn(client: PgClient, body: Body): NonNullable<Session['whole']> {
+  // no text of the head or of a lock has a semicolon but between two statements
+  return async ({ start, locks, statements }) => {
+    sending ??= await import('./send-whole.ts')
+    return sending.sendWhole(client, body, {
+      head: beginText(start).split('; '),
+      locks: locks.flatMap(({ sql }) => sql.split('; ')),
+      statements,
+    })
+  }
 }
 
 type Statements = Required<Pick<Session, 'run' | 'begin' | 'ride' | 'commit' | 'rollback' | 'stored'>>

@@ -46,6 +46,7 @@ export const duckdb: BuiltinDialect<'duckdb', 'skip-locked' | 'table'> = {
   transaction: {},
   lease,
   named,
+  declared: async () => (await import('./declared.ts')).declared,
   enqueue: async () => (await import('./enqueue.ts')).enqueue,
   tools: async () => (await import('./tools.ts')).tools,
   identity: { ask: sql('SELECT version() AS version'), version: ({ version }) => String(version) },

@@ -50,6 +50,7 @@ export const mariadb: BuiltinDialect<'mariadb'> = {
   lease,
   named,
   peers,
+  declared: async () => (await import('../mysql/declared.ts')).declared,
   enqueue: async () => (await import('../mysql/enqueue.ts')).enqueue,
   tools: async () => (await import('./tools.ts')).tools,
   identity: identity('MariaDB'),

@@ -49,6 +49,7 @@ export const mssql: BuiltinDialect<'mssql'> = {
   transaction: { lockTimeout: (ms) => ({ setting: lockTimeout(ms) }) },
   lease,
   named,
+  declared: async () => (await import('./declared.ts')).declared,
   enqueue: async () => (await import('./enqueue.ts')).enqueue,
   tools: async () => (await import('./tools.ts')).tools,
   identity: {

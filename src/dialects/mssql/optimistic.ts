@@ -1,4 +1,5 @@
-import { countIn } from '../claim.ts'
+import type { SqlStatement } from '../../core/statement.ts'
+import { countIn, type Counted } from '../claim.ts'
 import type { OptimisticStatements } from '../optimistic.ts'
 import { sqlVersions } from '../optimistic-sql.ts'
 import { syntax } from './syntax.ts'
@@ -8,7 +9,8 @@ import { syntax } from './syntax.ts'
  *
  * @see https://learn.microsoft.com/sql/t-sql/queries/output-clause-transact-sql
  */
-export const optimistic: OptimisticStatements = sqlVersions(syntax, ({ sql, params }) => ({
-  statements: [{ sql: `${sql}; SELECT @@ROWCOUNT AS n`, params }],
-  count: countIn,
-}))
+export const optimistic: OptimisticStatements = sqlVersions(syntax, countInBatch)
+
+export function countInBatch({ sql, params }: SqlStatement): Counted {
+  return { statements: [{ sql: `${sql}; SELECT @@ROWCOUNT AS n`, params }], count: countIn }
+}

@@ -51,6 +51,7 @@ export const mysql: BuiltinDialect<'mysql'> = {
   lease,
   named,
   peers,
+  declared: async () => (await import('./declared.ts')).declared,
   enqueue: async () => (await import('./enqueue.ts')).enqueue,
   tools: async () => (await import('./tools.ts')).tools,
   identity: identity('MySQL'),

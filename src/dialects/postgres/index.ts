@@ -33,6 +33,7 @@ export const postgres: BuiltinDialect<'postgres'> = {
   transaction,
   lease,
   named,
+  declared: async () => (await import('./declared.ts')).declared,
   enqueue: async () => (await import('./enqueue.ts')).enqueue,
   tools: async () => (await import('./tools.ts')).tools,
   identity: { ask: sql('SHOW server_version'), version: ({ server_version }) => String(server_version) },

@@ -38,6 +38,7 @@ export const sqlite: BuiltinDialect<'sqlite', 'skip-locked'> = {
   transaction: { writeMode: 'IMMEDIATE' },
   lease,
   named,
+  declared: async () => (await import('./declared.ts')).declared,
   enqueue: async () => (await import('./enqueue.ts')).enqueue,
   tools: async () => (await import('./tools.ts')).tools,
   identity: { ask: sql('SELECT sqlite_version() AS version'), version: ({ version }) => String(version) },

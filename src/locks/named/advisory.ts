@@ -23,6 +23,9 @@ import type { TransactionOptions } from '../transaction/options.ts'
 import { tellOpening } from '../transaction/lock-stories.ts'
 import { stepsOf } from '../transaction/part.ts'
 import type { OpenTransaction } from '../port.ts'
+import type { runBatch } from '../batch/run-batch.ts'
+import type { BatchResult, DeclaredStatement } from '../batch/statement.ts'
+import type { Whole } from '../transaction/job.ts'
 import { failWith, runOutermost, type Transactions } from '../transaction/transaction.ts'
 
 /** Work that runs in a transaction under a lock. */
@@ -66,6 +69,21 @@ export interface AdvisoryLocks<Tx> {
     options?: WithLockOptions,
   ) => Promise<T>
   /**
+   * Runs statements that are known beforehand under the lock, in a transaction of their own: in one round trip on
+   * PostgreSQL through `pg`, one by one elsewhere. Gives the rows of each.
+   *
+   * Gives `undefined`, and stores nothing, when a statement does not have the rows that it is to `expect`.
+   *
+   * @example
+   * const [rows] = await locks.batch('report', [{ sql: 'SELECT 7 AS n' }])
+   * rows // => [{ n: 7 }]
+   */
+  readonly batch: <const S extends readonly DeclaredStatement<unknown>[]>(
+    key: LockKey,
+    statements: S,
+    options?: Omit<WithLockOptions, 'nested' | 'tables'>,
+  ) => Promise<BatchResult<S>>
+  /**
    * Takes the lock for the rest of a transaction that is under way.
    *
    * Refused where the transaction might have read before, and so would not see what the last holder stored.
@@ -95,6 +113,7 @@ export function createAdvisoryLocks<Tx>(
         work(open.session.tx, new HeldLocks(open, names)),
       ),
     tryLock: (key, work, options) => tryWith(withLock, { key, work, options }),
+    batch: createBatch(place),
     lock: async (tx, key, options = {}) => {
       const lock = checkJoin(options)
       const name = { id: keyId(key), key }
@@ -102,6 +121,36 @@ export function createAdvisoryLocks<Tx>(
       return joinLock(transactions.scope.find(tx), { name, locking, lock, savepoint })
     },
   }
+}
+
+/** Loaded when it is first called: few programs declare their work. */
+function createBatch<Tx>(place: Place<Tx>): AdvisoryLocks<Tx>['batch'] {
+  let batching: { readonly runBatch: typeof runBatch } | undefined
+  return async (key, statements, options = {}) => {
+    const given = asTheyAre(statements)
+    batching ??= await import('../batch/run-batch.ts')
+    const { candidates, scope } = place.transactions
+    if (scope.current() !== undefined)
+      throw new LockUsageError(
+        'batch',
+        'a transaction is already open in this call chain: take locks.lock(tx, key), and send the statements on its tx',
+      )
+    const results = await batching.runBatch(
+      (whole, oneByOne) => runNamed(place, { keys: [key], options, given: oneByOne, whole }, oneByOne),
+      { statements: given, options, candidates },
+    )
+    return results as never
+  }
+}
+
+/** Whoever made the statements may change them for the next call before they are sent. */
+function asTheyAre(statements: unknown): unknown {
+  if (!Array.isArray(statements)) return statements
+  return statements.map((one: unknown) => {
+    if (typeof one !== 'object' || one === null) return one
+    const { params } = one as { readonly params?: unknown }
+    return { ...one, ...(Array.isArray(params) && { params: [...(params as unknown[])] }) }
+  })
 }
 
 interface TryCall<Tx, T> {
@@ -140,11 +189,13 @@ interface Place<Tx> {
   readonly holdsTurn: boolean
 }
 
-interface NamedCall {
+interface NamedCall<T> {
   readonly keys: readonly LockKey[]
   readonly options: WithLockOptions
   /** The caller's own work, as it was given. */
   readonly given: unknown
+  /** All that the work does, where that is known. */
+  readonly whole?: Whole<T>
 }
 
 type NamedWork<Tx, T> = (open: OpenTransaction<Tx>, names: readonly NamedKey[]) => Promise<T>
@@ -152,13 +203,13 @@ type NamedWork<Tx, T> = (open: OpenTransaction<Tx>, names: readonly NamedKey[]) 
 /** Runs `work` under its locks: in a transaction of its own, or as a part of the one that is open. */
 function runNamed<Tx, T>(
   place: Place<Tx>,
-  { keys, options, given }: NamedCall,
+  { keys, options, given, whole }: NamedCall<T>,
   work: NamedWork<Tx, T>,
 ): Promise<T> {
   try {
     checkWork(given)
     const { lock, transaction } = checkWithLock(options)
-    const call = { names: inCanonicalOrder(keys), lock, options: transaction }
+    const call = { names: inCanonicalOrder(keys), lock, options: transaction, ...(whole && { whole }) }
     const outer = place.transactions.scope.current()
     return outer === undefined ? runLocked(place, call, work) : asPart(outer, place, { ...call, work })
   } catch (error) {
@@ -166,16 +217,17 @@ function runNamed<Tx, T>(
   }
 }
 
-interface LockedCall {
+interface LockedCall<T> {
   readonly names: readonly NamedKey[]
   readonly lock: CheckedLock
   readonly options: TransactionOptions
+  readonly whole?: Whole<T>
 }
 
 async function asPart<Tx, T>(
   outer: OpenTransaction<Tx>,
   { locking }: Place<Tx>,
-  { names, lock, options, work }: LockedCall & { readonly work: NamedWork<Tx, T> },
+  { names, lock, options, work }: LockedCall<T> & { readonly work: NamedWork<Tx, T> },
 ): Promise<T> {
   if (options.nested !== 'join') throw refuseNested(outer, names)
   return stepsOf(outer, async () => {
@@ -187,10 +239,10 @@ async function asPart<Tx, T>(
 
 function runLocked<Tx, T>(
   { transactions, locking, lanes, holdsTurn }: Place<Tx>,
-  { names, lock, options }: LockedCall,
+  { names, lock, options, whole }: LockedCall<T>,
   work: NamedWork<Tx, T>,
 ): Promise<T> {
-  const { port, scope, candidates, planTable } = transactions
+  const { port, scope, candidates } = transactions
   const deadline = waitDeadline(lock)
   const turns: Turns = { lanes, limits: { deadline, signal: options.signal }, endings: [] }
   let isGranted = false
@@ -203,13 +255,11 @@ function runLocked<Tx, T>(
   const opening: Opening = { locking, names, lock, deadline, onChange, stories }
   const run = (): Promise<T> =>
     runOutermost({
-      port,
-      scope,
-      candidates,
-      planTable,
+      ...transactions,
       options,
       opening,
       work: (tx) => work(scope.find(tx), names),
+      ...(whole && { whole }),
     })
   const waiting = lock.wait === 'nowait' || lock.mode === 'shared' ? undefined : takeTurns(names, turns)
   return (waiting === undefined ? run() : waiting.then(run)).then(

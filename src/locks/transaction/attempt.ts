@@ -20,7 +20,7 @@ import { beginDeadline, beginLimit, commitLimit, idleLimit, patienceOf, type Job
 import type { TransactionOptions } from './options.ts'
 import { failureOfWork, lossOf, WorkError } from './own-error.ts'
 import { tellEnded } from './lock-stories.ts'
-import { openTransaction } from './open-transaction.ts'
+import { noteStored, openTransaction } from './open-transaction.ts'
 import { untilIdle } from './part.ts'
 import { openSession } from '../open-session.ts'
 import type { OpenTransaction, Server } from '../port.ts'
@@ -121,8 +121,12 @@ async function fromBeginToCommit<Tx, T>(
     tables: job.tables,
     options: job.options,
     timeout,
+    whole: job.whole && { send: job.whole.send, bound: (step) => inTime(open, job, step) },
   })
-  const begun = beginning instanceof Promise ? await inTime(open, job, beginning) : beginning
+  const begun = beginning instanceof Promise ? await beginInTime(open, job, beginning) : beginning
+  const { course } = begun
+  if (course !== undefined && job.whole !== undefined)
+    return job.whole.stored(open, { course, locking: beginLimit(job), doubt: doubtOf(open, job) })
   let head = open.begun === undefined ? await inTime(open, job, begun.sent) : undefined
   let result: T
   try {
@@ -141,10 +145,9 @@ async function fromBeginToCommit<Tx, T>(
   try {
     await tellEnding(open, 'COMMIT', () => sendCommit(session, commitLimit(job)))
   } catch (error) {
-    await settleCommit(error, open, commitDoubt(open, job, head[0]))
+    await settleCommit(error, open, doubtOf(open, job)(head[0]))
   }
-  open.isStored = true
-  for (const tell of open.onStored ?? []) tell()
+  noteStored(open)
   return result
 }
 
@@ -156,6 +159,15 @@ function unlessAborted<Tx, T>({ signal, doubt }: OpenTransaction<Tx>, work: Prom
 /** What belongs to the beginning: it has to be answered when the wait for the lock that comes with it is over. */
 function inTime<Tx, T, R>(open: OpenTransaction<Tx>, job: Job<Tx, T>, work: Promise<R>): Promise<R> {
   return within(beginLimit(job), work, open.doubt)
+}
+
+/** What is sent as a whole is stored or not, whenever the caller has enough: its own steps have limits. */
+function beginInTime<Tx, T>(
+  open: OpenTransaction<Tx>,
+  job: Job<Tx, T>,
+  begin: Promise<Begun>,
+): Promise<Begun> {
+  return job.whole === undefined ? inTime(open, job, begin) : begin
 }
 
 /** A function that nobody waits for may go on for ever. */
@@ -233,18 +245,20 @@ function isNumber(id: unknown): id is string | number | bigint {
   return typeof id === 'string' || typeof id === 'number' || typeof id === 'bigint'
 }
 
-function commitDoubt<Tx, T>(
+/** Made of the row that came with the beginning. */
+function doubtOf<Tx, T>(
   { dialect, version }: Server,
   job: Job<Tx, T>,
-  head: Row | undefined,
-): CommitDoubt<Tx> {
-  const how = dialect.transaction.commitProbe?.(version)
-  const id = head?.id
-  return {
-    port: job.port,
-    probe: how !== undefined && isNumber(id) ? { how, id: `${id}` } : undefined,
-    verify: job.options.verifyCommit,
-    busyUntil: deadlineIn(job.options.lockTimeoutMs),
-    limit: commitLimit(job),
+): (head: Row | undefined) => CommitDoubt<Tx> {
+  return (head) => {
+    const how = dialect.transaction.commitProbe?.(version)
+    const id = head?.id
+    return {
+      port: job.port,
+      probe: how !== undefined && isNumber(id) ? { how, id: `${id}` } : undefined,
+      verify: job.options.verifyCommit,
+      busyUntil: deadlineIn(job.options.lockTimeoutMs),
+      limit: commitLimit(job),
+    }
   }
 }

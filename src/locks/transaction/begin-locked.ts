@@ -1,9 +1,10 @@
 import { performance } from '../../core/clock.ts'
 import type { Mutable } from '../../core/mutable.ts'
-import type { TransactionStart } from '../../core/session.ts'
+import type { TransactionStart, WholeCourse } from '../../core/session.ts'
 import type { Row, SqlStatement } from '../../core/statement.ts'
 import type { LockTimeout } from '../../dialects/transaction.ts'
 import { beginWaiting } from './begin.ts'
+import type { Whole } from './job.ts'
 import {
   noteHeld,
   takeBeforeBegin,
@@ -23,6 +24,14 @@ export interface Start {
   readonly timeout: LockTimeout | undefined
   readonly opening: Opening | undefined
   readonly tables: TableOpening | undefined
+  /** All that the transaction does, where that is known. */
+  readonly whole: WholeStart | undefined
+}
+
+/** How a transaction is sent of which everything is known. */
+export interface WholeStart extends Pick<Whole<unknown>, 'send'> {
+  /** Waits no longer than a beginning may take. */
+  readonly bound: <T>(step: Promise<T>) => Promise<T>
 }
 
 export interface Begun {
@@ -30,6 +39,8 @@ export interface Begun {
   readonly sent: Promise<readonly Row[]>
   /** Takes the locks that belong inside of the transaction, where they have not come with BEGIN. */
   readonly takeLocks: () => Promise<void> | undefined
+  /** There where the transaction was sent as a whole. */
+  readonly course?: WholeCourse
 }
 
 /** Takes the locks that come before the transaction, and begins it, with those that can travel along. */
@@ -47,7 +58,30 @@ export function beginLocked(open: OpenTransaction<unknown>, start: Start): Begun
     return { sent, takeLocks: tables === undefined ? takeNames : () => takeBoth(takeNames, tables) }
   }
   if (start.tables !== undefined) return withTables(open, start, { names: taking, go })
+  if (start.whole !== undefined)
+    return tryWhole(open, start, { whole: start.whole, names: taking, go, began })
   return taking instanceof Promise ? taking.then(go) : go(taking)
+}
+
+interface WholeGoing extends Pick<Going, 'names' | 'go'> {
+  readonly whole: WholeStart
+  readonly began: number
+}
+
+/** Sends all of it at once, or begins as always where that cannot be done. */
+async function tryWhole(
+  open: OpenTransaction<unknown>,
+  start: Start,
+  { whole, names, go, began }: WholeGoing,
+): Promise<Begun> {
+  const locks = await (names instanceof Promise ? whole.bound(names) : names)
+  // the number comes first: when the connection breaks while the lock is waited for, only that can tell what is stored
+  const course = locks && (await whole.send(open, { start: startOf(open, start, {}), locks }))
+  if (course === undefined) return go(locks, undefined)
+  open.begun = course.locked.then(() => [])
+  open.begun.catch(() => {})
+  noteHeld(open, locks as PlannedOpening, began)
+  return { sent: course.begun, takeLocks: () => undefined, course }
 }
 
 interface Going {
@@ -89,8 +123,8 @@ function rides(
 }
 
 interface Beginning {
-  readonly locks: PlannedOpening | undefined
-  readonly tables: PreparedTables | undefined
+  readonly locks?: PlannedOpening | undefined
+  readonly tables?: PreparedTables | undefined
   readonly isRiding: boolean
 }
 

@@ -1,13 +1,16 @@
 import { deadlineIn, type Deadline } from '../../core/deadline.ts'
 import { graceMs } from '../../core/grace.ts'
 import type { Wait } from '../../core/request.ts'
+import type { TransactionStart, WholeCourse } from '../../core/session.ts'
+import type { Row } from '../../core/statement.ts'
 import type { Dialect } from '../../dialects/dialect.ts'
 import type { TransactionEvent } from '../../events/shapes.ts'
 import type { LimitTerms } from '../limit.ts'
-import type { Opening } from '../named/opening.ts'
+import type { Opening, PlannedOpening } from '../named/opening.ts'
 import type { OpeningLimits } from '../open-session.ts'
-import type { Port } from '../port.ts'
+import type { OpenTransaction, Port } from '../port.ts'
 import type { PlanTable, TableOpening } from '../table/port.ts'
+import type { CommitDoubt } from './commit.ts'
 import type { TransactionOptions } from './options.ts'
 import type { Scope } from './scope.ts'
 
@@ -24,12 +27,43 @@ export interface Job<Tx, T> {
   readonly isLast?: boolean
   /** The named locks that it takes as it begins. */
   readonly opening: Opening | undefined
+  /** All that the work does, where that is known before it begins: the work does the same, one by one. */
+  readonly whole?: Whole<T>
   /** Plans the lock on a table. */
   readonly planTable: PlanTable
   /** The tables that it locks as it begins. */
   readonly tables?: TableOpening
   /** What those are told who listen, if somebody does. */
   readonly event?: TransactionEvent
+}
+
+/**
+ * Work of which every statement is known before its transaction begins. Who declares work brings this along: nobody else
+ * needs to load it.
+ */
+export interface Whole<T> {
+  /** Sends all of it. Undefined, and nothing is sent, where it has to be done one by one. */
+  readonly send: (
+    open: OpenTransaction<unknown>,
+    beginning: WholeBeginning,
+  ) => Promise<WholeCourse | undefined>
+  /** Waits until it is stored, and gives what the work would have given. */
+  readonly stored: <Tx>(open: OpenTransaction<Tx>, sent: SentWhole<Tx>) => Promise<T>
+}
+
+export interface WholeBeginning {
+  /** Without the locks. */
+  readonly start: TransactionStart
+  readonly locks: PlannedOpening
+}
+
+/** A transaction that was sent as a whole, and what is needed to see what becomes of it. */
+export interface SentWhole<Tx> {
+  readonly course: WholeCourse
+  /** Until when its locks have to be granted. */
+  readonly locking: LimitTerms
+  /** Told the row that came with the beginning, if it came. */
+  readonly doubt: (head: Row | undefined) => CommitDoubt<Tx>
 }
 
 /** Where BEGIN takes the lock, the wait for it is the wait for the named lock, and for the tables, as well. */

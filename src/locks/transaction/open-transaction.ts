@@ -59,3 +59,9 @@ export function openTransaction<Tx>(
     atEnd: [],
   }
 }
+
+/** It is stored, which those hear who wait for it. */
+export function noteStored<Tx>(open: OpenTransaction<Tx>): void {
+  open.isStored = true
+  for (const tell of open.onStored ?? []) tell()
+}

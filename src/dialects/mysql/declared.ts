@@ -1,0 +1,5 @@
+import type { DeclaredTraits } from '../declared.ts'
+import { countChanged } from './optimistic.ts'
+
+/** MariaDB's too. */
+export const declared: DeclaredTraits = { counted: countChanged }

@@ -1,0 +1,65 @@
+import { graceMs } from '../../core/grace.ts'
+import { CommitOutcomeUnknownError, LockUsageError } from '../../core/errors.ts'
+import type { Row } from '../../core/statement.ts'
+import { within } from '../limit.ts'
+import type { OpenTransaction } from '../port.ts'
+import { settleCommit } from '../transaction/commit.ts'
+import type { SentWhole } from '../transaction/job.ts'
+import { noteStored } from '../transaction/open-transaction.ts'
+
+type Answers = readonly (readonly Row[])[]
+
+/**
+ * Waits until a transaction that was sent as a whole is stored.
+ *
+ * COMMIT is under way from the first moment on: to give up means no more than to cancel, and whether anything is stored
+ * is what the server says.
+ */
+export async function storedWhole<Tx>(open: OpenTransaction<Tx>, sent: SentWhole<Tx>): Promise<Answers> {
+  const { course, doubt } = sent
+  const { signal } = open
+  let head: Row | undefined
+  course.begun.then(
+    ([row]) => void (head = row),
+    () => {},
+  )
+  // a cancel may arrive when the server is done, and would hit whoever has the connection by then
+  const cancel = (): void => {
+    open.doubt(signal?.reason)
+    course.cancel()
+  }
+  if (signal?.aborted === true) cancel()
+  signal?.addEventListener('abort', cancel, { once: true })
+  let answers: Answers
+  try {
+    answers = await answered(open, sent)
+  } catch (error) {
+    if (error instanceof LockUsageError && error.isStored) {
+      noteStored(open)
+      throw error
+    }
+    if (!course.wasSent()) {
+      open.doubt(error)
+      throw error
+    }
+    await settleCommit(error, open, doubt(head))
+    noteStored(open)
+    throw new CommitOutcomeUnknownError(
+      'the statements are stored, but what they gave was lost with the connection: read it before you go on',
+      { cause: error },
+    )
+  } finally {
+    signal?.removeEventListener('abort', cancel)
+  }
+  noteStored(open)
+  return answers
+}
+
+async function answered<Tx>(
+  { signal }: OpenTransaction<Tx>,
+  { course, locking }: SentWhole<Tx>,
+): Promise<Answers> {
+  const longer = { signal, outlivesSignalMs: graceMs }
+  await within({ ...longer, ms: locking.ms }, course.locked, () => {})
+  return signal === undefined ? course.stored : within({ ...longer, ms: Infinity }, course.stored, () => {})
+}
