@@ -36,3 +36,11 @@ export function colourOf(element: unknown): string {
   const { getComputedStyle } = globalThis as unknown as { readonly getComputedStyle: (of: unknown) => Styles }
   return getComputedStyle(element).backgroundColor
 }
+
+/** Vue notes itself on the element when it has taken over what the server has drawn. */
+export function isAlive(): boolean {
+  const { document } = globalThis as unknown as {
+    readonly document: { querySelector(selector: string): object | null }
+  }
+  return '__vue_app__' in (document.querySelector('#app') ?? {})
+}

@@ -12,7 +12,7 @@ import { html } from '../../src/conformance/reporters/html.ts'
 import { registry } from '../../src/registry.ts'
 import { sample } from '../reporters/sample.ts'
 import { openBrowser } from './browser.ts'
-import { allWidthsOf, colourOf, fontSizeOf, picturesOf, widthsOf } from './in-browser.ts'
+import { allWidthsOf, colourOf, fontSizeOf, isAlive, picturesOf, widthsOf } from './in-browser.ts'
 import { readBuilt, wrongLinks } from './links.ts'
 import { serve, type Served } from './serve.ts'
 
@@ -51,8 +51,18 @@ describe('the site', () => {
     await served?.stop()
   })
 
-  const open = async ({ skip }: TestContext, viewport = desk, javaScriptEnabled = true): Promise<Page> =>
-    (browser ?? skip(reason)).newPage({ viewport, javaScriptEnabled })
+  const open = async ({ skip }: TestContext, viewport = desk, javaScriptEnabled = true): Promise<Page> => {
+    const page = await (browser ?? skip(reason)).newPage({ viewport, javaScriptEnabled })
+    // only against hanging: a machine may be ten times slower
+    page.setDefaultTimeout(240_000)
+    return page
+  }
+
+  /** Until its scripts listen: a click on what is only drawn does nothing, and is waited for in vain. */
+  const visit = async (page: Page, at: string): Promise<void> => {
+    await page.goto(served.url + at)
+    await page.waitForFunction(isAlive, undefined, { timeout: 0 })
+  }
 
   test('has every page, whose links and anchors lead somewhere', async () => {
     const built = await Promise.all(pages.map(({ at }) => readBuilt(dist, at)))
@@ -95,7 +105,7 @@ describe('the site', () => {
   test('leads on by its menu, and shows alternatives behind tabs', async (context) => {
     const page = await open(context, phone)
     const complaints = complaintsOn(page)
-    await page.goto(`${served.url}/api/calls.html`)
+    await visit(page, '/api/calls.html')
     await page.getByRole('button', { name: 'Menu' }).click()
     await page.locator('.VPSidebar').getByRole('link', { name: 'Lock timeouts' }).click()
     await page.locator('h1', { hasText: 'Lock timeouts' }).waitFor()
@@ -108,7 +118,7 @@ describe('the site', () => {
 
   test('is dark for those who want it', async (context) => {
     const page = await open(context)
-    await page.goto(`${served.url}/matrix.html`)
+    await visit(page, '/matrix.html')
     const light = await page.locator('body').evaluate(colourOf)
     await page.locator('.VPNavBarAppearance button').click()
     await page.locator('html.dark').waitFor()
@@ -117,7 +127,7 @@ describe('the site', () => {
 
   test('finds a page by its words', async (context) => {
     const page = await open(context)
-    await page.goto(`${served.url}/matrix.html`)
+    await visit(page, '/matrix.html')
     await page.getByRole('button', { name: 'Search' }).first().click()
     await page.locator('#localsearch-input').fill('lease fence')
     await page.locator('.VPLocalSearchBox .result', { hasText: 'Leases' }).first().waitFor()
