@@ -1,5 +1,3 @@
-import { mkdir } from 'node:fs/promises'
-
 import { MongoClient } from 'mongodb'
 import { expect, test } from 'vitest'
 
@@ -8,13 +6,9 @@ import { joinLocks } from '../../src/locks.ts'
 import { registry } from '../../src/registry.ts'
 import type { StartedServer } from '../engines/engine.ts'
 import { useExtraServer } from '../engines/extra-server.ts'
-import { findPrograms } from '../engines/find-program.ts'
-import { freePort } from '../engines/free-port.ts'
 import { connectMongodb } from '../engines/mongodb-client.ts'
+import { installedMongod, startLoneMongod } from '../engines/mongodb-server.ts'
 import { mongodUnderWine } from '../engines/mongodb-wine.ts'
-import type { Mongod } from '../engines/mongodb-server.ts'
-import { privateFolder } from '../engines/private-folder.ts'
-import { startServer } from '../engines/start-server.ts'
 import { describeEngines, startPrivate, startsServers } from '../engines/use.ts'
 import { findingIn, idsIn, observedIn, type Attestation } from './stage.ts'
 
@@ -37,29 +31,10 @@ async function command(url: string, document: Record<string, unknown>): Promise<
 
 /** A server that is part of no replica set. */
 async function startAlone(): Promise<StartedServer> {
-  const [installed] = await findPrograms('mongod')
-  const mongod: Mongod | { readonly unavailable: string } =
-    installed === undefined
-      ? await mongodUnderWine()
-      : { command: [installed], args: ['--nounixsocket'], prepare: async () => process.env }
+  const installed = await installedMongod()
+  const mongod = 'unavailable' in installed ? await mongodUnderWine() : installed
   if ('unavailable' in mongod) throw new Error(mongod.unavailable)
-  const folder = await privateFolder('mongodb')
-  await mkdir(`${folder.path}/data`)
-  const env = await mongod.prepare(folder.path)
-  const [program = '', ...words] = mongod.command
-  const port = await freePort()
-  const place = ['--dbpath', 'data', '--port', String(port), '--bind_ip', '127.0.0.1']
-  const parameters = ['--setParameter', 'diagnosticDataCollectionEnabled=false']
-  return startServer({
-    name: 'mongodb',
-    origin: 'download',
-    command: program,
-    args: [...words, ...place, '--wiredTigerCacheSizeGB', '0.25', ...parameters, ...mongod.args],
-    env,
-    folder,
-    url: `mongodb://127.0.0.1:${port}/alone?directConnection=true&serverSelectionTimeoutMS=2000`,
-    version: async (url) => String((await command(url, { buildInfo: 1 })).version),
-  })
+  return startLoneMongod(mongod, mongod === installed ? 'installed' : 'download')
 }
 
 describeEngines(specs, { only: ['mongodb'] })

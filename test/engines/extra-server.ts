@@ -14,21 +14,24 @@ const START_WITHIN_MS = 300_000
  * several that belong together.
  *
  * A test asks for it with its own `skip`, and is skipped with the reason where it cannot be had. With
- * `HOLDFAST_REQUIRE_EXTRA=1` the file fails instead.
+ * `HOLDFAST_REQUIRE_EXTRA=1` it fails instead, with the same reason: reports name tests that fail, not hooks.
  */
 export function useExtraServer<T extends Pick<StartedServer, 'stop'> = StartedServer>(
   start: () => Promise<T>,
 ): (skip: Skip) => T {
   let started: T | undefined
-  let reason = 'it was not started'
+  let reason: unknown = new Error('it was not started')
   beforeAll(async () => {
     try {
       started = await start()
     } catch (error) {
-      if ((process.env.HOLDFAST_REQUIRE_EXTRA ?? '') !== '') throw error
-      reason = messageOf(error)
+      reason = error
     }
   }, START_WITHIN_MS)
   afterAll(() => started?.stop())
-  return (skip) => started ?? skip(reason)
+  return (skip) => {
+    if (started !== undefined) return started
+    if ((process.env.HOLDFAST_REQUIRE_EXTRA ?? '') !== '') throw reason
+    return skip(messageOf(reason))
+  }
 }

@@ -33,10 +33,15 @@ export async function initiatedVersion(url: string, self: string): Promise<strin
   })
 }
 
+/** The version of a server, whatever it is part of. */
+export function plainVersion(url: string): Promise<string> {
+  return withAdmin(url, versionFrom)
+}
+
 type Ask = (command: Document) => Promise<Document>
 
 async function withAdmin<T>(url: string, work: (ask: Ask) => Promise<T>): Promise<T> {
-  const client = await connectMongodb(url, { serverSelectionTimeoutMS: 2_000 })
+  const client = await connectMongodb(url)
   try {
     return await work((command) => client.db('admin').command(command))
   } finally {

@@ -1,8 +1,9 @@
 import { mkdir } from 'node:fs/promises'
 
-import type { Origin, StartedServer } from './engine.ts'
+import type { Origin, StartedServer, Unavailable } from './engine.ts'
+import { findPrograms } from './find-program.ts'
 import { freePort } from './free-port.ts'
-import { initiatedVersion } from './mongodb-client.ts'
+import { initiatedVersion, plainVersion } from './mongodb-client.ts'
 import { privateFolder } from './private-folder.ts'
 import { startServer } from './start-server.ts'
 
@@ -15,19 +16,44 @@ export interface Mongod {
   readonly prepare: (folder: string) => Promise<NodeJS.ProcessEnv>
 }
 
-/** What every mongod of ours is told, in a container or not. */
+/** The one on the PATH. */
+export async function installedMongod(): Promise<Mongod | Unavailable> {
+  const [command] = await findPrograms('mongod')
+  if (command === undefined) return { unavailable: 'no mongod on the PATH' }
+  // no socket: it would lie outside of the server's folder
+  return { command: [command], args: ['--nounixsocket'], prepare: async () => process.env }
+}
+
+const small: readonly string[] = [
+  '--wiredTigerCacheSizeGB=0.25',
+  '--setParameter=diagnosticDataCollectionEnabled=false', // it cannot be had under Wine
+]
+
+/** What every mongod of a replica set of ours is told, in a container or not. */
 export const settings: readonly string[] = [
-  ['--replSet', 'rs0'], // without one there are no transactions
-  ['--wiredTigerCacheSizeGB', '0.25'],
-  ...Object.entries({
-    diagnosticDataCollectionEnabled: false, // it cannot be had under Wine
-    ttlMonitorSleepSecs: 1,
-    enableTestCommands: 1, // failCommand
-  }).map(([name, value]) => ['--setParameter', `${name}=${value}`]),
-].flat()
+  ...small,
+  '--replSet=rs0', // without one there are no transactions
+  '--setParameter=ttlMonitorSleepSecs=1',
+  '--setParameter=enableTestCommands=1', // failCommand
+]
 
 /** Starts a replica set of one. */
-export async function startMongod(mongod: Mongod, origin: Origin): Promise<StartedServer> {
+export function startMongod(mongod: Mongod, origin: Origin): Promise<StartedServer> {
+  return start(mongod, origin, { args: settings, version: initiatedVersion })
+}
+
+/** Starts a server that is part of no replica set. */
+export function startLoneMongod(mongod: Mongod, origin: Origin): Promise<StartedServer> {
+  return start(mongod, origin, { args: small, version: plainVersion })
+}
+
+interface Kind {
+  readonly args: readonly string[]
+  /** The server's version, once it is what it shall be. */
+  readonly version: (url: string, address: string) => Promise<string>
+}
+
+async function start(mongod: Mongod, origin: Origin, { args, version }: Kind): Promise<StartedServer> {
   const folder = await privateFolder('mongodb')
   try {
     await mkdir(`${folder.path}/data`)
@@ -40,12 +66,11 @@ export async function startMongod(mongod: Mongod, origin: Origin): Promise<Start
       name: 'mongodb',
       origin,
       command,
-      args: [...words, ...place, ...settings, ...mongod.args],
+      args: [...words, ...place, ...args, ...mongod.args],
       env,
       folder,
-      readyWithinMs: 120_000, // under an emulator it takes long
       url: `mongodb://${address}/?directConnection=true`,
-      version: (url) => initiatedVersion(url, address),
+      version: (url) => version(url, address),
     })
   } catch (error) {
     await folder.remove()

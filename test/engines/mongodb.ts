@@ -1,9 +1,8 @@
 import { containerSource } from './container.ts'
 import type { EngineKind, EngineSample } from './engine.ts'
-import { findPrograms } from './find-program.ts'
 import { initiatedVersion, mongodbVersion } from './mongodb-client.ts'
 import { connectToMongodb } from './mongodb-engine.ts'
-import { settings, startMongod } from './mongodb-server.ts'
+import { installedMongod, settings, startMongod } from './mongodb-server.ts'
 import { mongodUnderWine } from './mongodb-wine.ts'
 import { urlSource } from './url-source.ts'
 
@@ -42,13 +41,8 @@ const mongodb: EngineKind = {
     {
       origin: 'installed',
       start: async () => {
-        const [mongod] = await findPrograms('mongod')
-        if (mongod === undefined) return { unavailable: 'no mongod on the PATH' }
-        // no socket: it would lie outside of the server's folder
-        return startMongod(
-          { command: [mongod], args: ['--nounixsocket'], prepare: async () => process.env },
-          'installed',
-        )
+        const mongod = await installedMongod()
+        return 'unavailable' in mongod ? mongod : startMongod(mongod, 'installed')
       },
     },
     {
