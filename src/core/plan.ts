@@ -65,6 +65,8 @@ export interface SettingChange {
   readonly apply: SqlStatement
   /** Has one `{saved}` where `read` is present. */
   readonly restore: SqlStatement
+  /** The same two as columns of a query, for a lock that is one: `apply` before it, and `restore` behind it. */
+  readonly columns?: { readonly apply: string; readonly restore: string }
 }
 
 /**

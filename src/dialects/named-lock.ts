@@ -27,6 +27,14 @@ export interface NamedLockTraits {
    * a statement of which that cannot be had.
    */
   readonly inHead?: (statement: SqlStatement) => SqlStatement | undefined
+  /** Such a statement with columns beside the lock, computed in their order. Undefined where it takes none. */
+  readonly withColumns?: (lock: SqlStatement, beside: BesideLock) => SqlStatement | undefined
+}
+
+/** Columns that are computed before and after a lock is taken, by its own statement. */
+export interface BesideLock {
+  readonly before?: string | undefined
+  readonly behind?: string | undefined
 }
 
 /** Facts about a server that make its connection locks worthless. */

@@ -23,14 +23,24 @@ const levelled = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 /** In milliseconds, however slow the machine. */
 const nearlyAMinute = String.raw`(?:60000|[1-5]\d{4})`
 const namedLock = String.raw`SELECT pg_advisory_xact_lock\('-?\d+'::bigint\) /\* hf:[a-z]+ \*/`
+const numberColumn = String.raw`(pg_current_xact_id\(\)|txid_current\(\)::text) AS id`
 /** Where it is the last one, it gives the transaction's number too. */
-const lockWithNumber = namedLock.replace(
-  ' /',
-  String.raw`, (pg_current_xact_id\(\)|txid_current\(\)::text) AS id /`,
-)
+const lockWithNumber = namedLock.replace(' /', `, ${numberColumn} /`)
+/** Under a timeout of their own, which is set with the first one and put back with the last. */
+const locksInAMinute = [
+  namedLock.replace(
+    'SELECT ',
+    String.raw`SELECT set_config\('holdfast.lock_timeout', current_setting\('lock_timeout'\), true\), set_config\('lock_timeout', '${nearlyAMinute}', true\), `,
+  ),
+  namedLock,
+  namedLock.replace(
+    ' /',
+    String.raw`, set_config\('lock_timeout', current_setting\('holdfast.lock_timeout'\), true\), ${numberColumn} /`,
+  ),
+]
 
 /** The number of the transaction, by which the server is asked about a COMMIT that it did not answer. */
-const number = String.raw`SELECT (pg_current_xact_id\(\)|txid_current\(\)::text) AS id`
+const number = `SELECT ${numberColumn}`
 const together = (...texts: string[]): unknown => expect.stringMatching(new RegExp(`^${texts.join('; ')}$`))
 
 function postgresSpecs(context: EngineContext): void {
@@ -84,8 +94,7 @@ function postgresSpecs(context: EngineContext): void {
   test('many names cost no more than one, and a timeout of their own costs nothing', async () => {
     const trips = await lockedTripsOf(subject(), ['a', 'b', 'c'], { wait: { timeoutMs: 60_000 } })
     // the time that is left of it: the wait for a turn in this process counts
-    const words = `${levelled}; SELECT set_config.*; SET LOCAL lock_timeout = ${nearlyAMinute}; ${namedLock}; ${namedLock}; ${namedLock}; SELECT set_config.*`
-    expect(trips).toEqual([beginning(words), body, 'COMMIT'])
+    expect(trips).toEqual([together(levelled, ...locksInAMinute), body, 'COMMIT'])
   })
 
   test('a named lock that is only tried costs 3, since its answer has to be read', async () => {
@@ -98,10 +107,18 @@ function postgresSpecs(context: EngineContext): void {
     ])
   })
 
+  const seen = async (tx: Tx): Promise<unknown> =>
+    ((await tx.query('show lock_timeout')) as pg.QueryResult<{ lock_timeout: string }>).rows[0]?.lock_timeout
+
+  test('the timeout of the transaction is there again after a named lock that had its own', async () => {
+    const { locks } = subject()
+    const wait = { timeoutMs: 1500 }
+    expect(await locks.withLock('own', seen, { wait, lockTimeoutMs: 2500 })).toBe('2500ms')
+    expect(await locks.withLocks(['one', 'two'], seen, { wait, lockTimeoutMs: 2500 })).toBe('2500ms')
+    expect(await locks.withLock('own', seen, { wait })).toBe('0')
+  })
+
   test('the timeout of the transaction is there again after rows that had their own', async () => {
-    const seen = async (tx: Tx): Promise<unknown> =>
-      ((await tx.query('show lock_timeout')) as pg.QueryResult<{ lock_timeout: string }>).rows[0]
-        ?.lock_timeout
     await subject().locks.transaction(
       async (tx) => {
         await lockWith({ timeoutMs: 1500 })(subject(), tx)
@@ -143,14 +160,7 @@ function ridingSpecs(context: EngineContext): void {
 
   test('many names cost no more than one, and a timeout of their own costs nothing', async () => {
     const trips = await lockedTripsOf(subject(), ['a', 'b', 'c'], { wait: { timeoutMs: 60_000 } })
-    const timed = [
-      'SELECT set_config.*',
-      `SET LOCAL lock_timeout = ${nearlyAMinute}`,
-      namedLock,
-      namedLock,
-      namedLock,
-    ]
-    expect(trips).toEqual([together(levelled, ...timed, 'SELECT set_config.*', number, body), 'COMMIT'])
+    expect(trips).toEqual([together(levelled, ...locksInAMinute, body), 'COMMIT'])
   })
 
   test('a named lock that is only tried costs 2, since its answer has to be read', async () => {

@@ -3,6 +3,7 @@ import type { Row } from '../../core/statement.ts'
 import { unsupported, type Unsupported } from '../../core/support.ts'
 import type { NamedLockTraits } from '../named-lock.ts'
 import { sql } from '../sql.ts'
+import { withColumns } from './columns.ts'
 import { inHead } from './in-head.ts'
 import { isTrue } from './boolean.ts'
 
@@ -44,6 +45,7 @@ export const named: NamedLockTraits = {
   // Above READ COMMITTED the transaction reads as of its first statement, whatever it waits for afterwards.
   canJoin: (isolation) => isolation === 'read committed' || isolation === 'read uncommitted',
   inHead,
+  withColumns,
 }
 
 function read([row]: readonly Row[]): Unsupported | undefined {

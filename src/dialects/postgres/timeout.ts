@@ -11,6 +11,9 @@ export function lockTimeout(wait: Wait, scope: 'LOCAL' | 'SESSION'): { readonly 
   return { setting: scope === 'LOCAL' ? local(wait.timeoutMs) : session(wait.timeoutMs) }
 }
 
+const keep = "set_config('holdfast.lock_timeout', current_setting('lock_timeout'), true)"
+const putBack = "set_config('lock_timeout', current_setting('holdfast.lock_timeout'), true)"
+
 /**
  * The server keeps the old value for the length of the transaction, in a setting of our own: nobody has to read it.
  * No statement has parameters, so that all of them can travel with BEGIN.
@@ -18,11 +21,9 @@ export function lockTimeout(wait: Wait, scope: 'LOCAL' | 'SESSION'): { readonly 
 function local(ms: number): SettingChange {
   return {
     endsWithError: true,
-    apply: sql(
-      "SELECT set_config('holdfast.lock_timeout', current_setting('lock_timeout'), true); " +
-        `SET LOCAL lock_timeout = ${ms}`,
-    ),
-    restore: sql("SELECT set_config('lock_timeout', current_setting('holdfast.lock_timeout'), true)"),
+    apply: sql(`SELECT ${keep}; SET LOCAL lock_timeout = ${ms}`),
+    restore: sql(`SELECT ${putBack}`),
+    columns: { apply: `${keep}, set_config('lock_timeout', '${ms}', true)`, restore: putBack },
   }
 }
 

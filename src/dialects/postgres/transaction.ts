@@ -1,6 +1,7 @@
 import type { Row, SqlStatement } from '../../core/statement.ts'
 import { isAtLeast, type Version } from '../../core/version.ts'
 import { sql } from '../sql.ts'
+import { withColumns } from './columns.ts'
 import type { CommitProbe, TransactionTraits } from '../transaction.ts'
 
 export const transaction: TransactionTraits = {
@@ -23,19 +24,15 @@ function commitProbe(version: Version): CommitProbe | undefined {
 const byXid8 = probe('pg_current_xact_id() AS id', 'pg_xact_status($1::xid8)')
 const byBigint = probe('txid_current()::text AS id', 'txid_status($1::bigint)')
 
-/** A lock that is waited for, as it travels with BEGIN. */
-const waitingLock = /^SELECT pg_advisory_xact_lock(?:_shared)?\([^()]*\)(?= \/\*|$)/
-
 function probe(column: string, status: string): CommitProbe {
   const joined = new WeakMap<SqlStatement, SqlStatement>()
   return {
     head: sql(`SELECT ${column}`),
-    // One result less for the server to make and for the driver to read. The columns are computed from left to right.
     inside: (lock) => {
       const known = joined.get(lock)
-      if (known !== undefined || !waitingLock.test(lock.sql)) return known
-      const both = { ...lock, sql: lock.sql.replace(waitingLock, `$&, ${column}`) }
-      joined.set(lock, both)
+      if (known !== undefined) return known
+      const both = withColumns(lock, { behind: column })
+      if (both !== undefined) joined.set(lock, both)
       return both
     },
     ask: (id) => sql(`SELECT ${status} AS status`, id),

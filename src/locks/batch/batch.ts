@@ -92,8 +92,17 @@ function guardedAll(
   return all
 }
 
+/** Of dialects whose part has been loaded. */
+const loaded = new WeakMap<Dialect, DeclaredTraits>()
+
 async function traitsOf({ dialect }: Server): Promise<DeclaredTraits> {
-  if (dialect.declared !== undefined) return dialect.declared()
+  const known = loaded.get(dialect)
+  if (known !== undefined) return known
+  if (dialect.declared !== undefined) {
+    const traits = await dialect.declared()
+    loaded.set(dialect, traits)
+    return traits
+  }
   throw new LockUsageError('statements', `${dialect.title} takes no SQL: run them in withLock`)
 }
 

@@ -2,7 +2,7 @@ import { performance } from '../../core/clock.ts'
 import { deadlineIn, type Deadline } from '../../core/deadline.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { Mutable } from '../../core/mutable.ts'
-import type { Plan } from '../../core/plan.ts'
+import type { Plan, SettingChange } from '../../core/plan.ts'
 import type { Receipt } from '../../core/receipt.ts'
 import type { Isolation } from '../../core/request.ts'
 import type { Session } from '../../core/session.ts'
@@ -234,5 +234,22 @@ function headFor(dialect: Dialect, plans: readonly Plan[]): readonly SqlStatemen
   const setting = plans[0]?.setting
   if (texts.length === 0 || texts.includes(undefined) || setting?.read !== undefined) return []
   const head = texts.filter((text) => text !== undefined)
-  return setting === undefined ? head : [setting.apply, ...head, setting.restore]
+  if (setting === undefined) return head
+  return joined(dialect, head, setting) ?? [setting.apply, ...head, setting.restore]
+}
+
+/** With the setting changed in the statement of the first lock, and put back in that of the last. */
+function joined(
+  { named: { withColumns } }: Dialect,
+  locks: readonly SqlStatement[],
+  { columns }: SettingChange,
+): readonly SqlStatement[] | undefined {
+  if (withColumns === undefined || columns === undefined) return undefined
+  const all = locks.map((lock, index) =>
+    withColumns(lock, {
+      before: index === 0 ? columns.apply : undefined,
+      behind: index === locks.length - 1 ? columns.restore : undefined,
+    }),
+  )
+  return all.every((one) => one !== undefined) ? all : undefined
 }

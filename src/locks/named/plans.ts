@@ -10,8 +10,9 @@ export type PlanNamed = (server: Server, request: AdvisoryRequest) => Plan
 /** The same for somebody who may know the text that tells the key from every other. */
 export type PlanKnown = (server: Server, request: AdvisoryRequest, id?: string) => Plan
 
-/** So many plans are kept. Each is a few hundred bytes. */
-const maxPlans = 1000
+/** The plans of so many keys are kept, and so many of each. A plan is a few hundred bytes. */
+const maxKeys = 1000
+const maxWays = 4
 
 interface KnownPlan {
   readonly request: AdvisoryRequest
@@ -22,16 +23,16 @@ interface KnownPlan {
 export function rememberPlans(planFor: PlanNamed): PlanKnown {
   const plans = new Map<string, KnownPlan[]>()
   return (server, request, id = keyId(request.key)) => {
-    // a time that is left is seldom the same twice
-    const isUsual = typeof request.wait !== 'object' && request.lease === undefined
+    const isUsual = request.lease === undefined
     const ways = isUsual ? plans.get(id) : undefined
     const known = ways?.find((way) => isAlike(way.request, request))
     if (known !== undefined) return known.plan
     const plan = planFor(server, request)
     knownKeys.remember(request.key) // which is a key indeed, since it could be planned
     if (isUsual) {
-      if (plans.size >= maxPlans) plans.clear()
-      plans.set(id, [...(ways ?? []), { request, plan }])
+      if (plans.size >= maxKeys) plans.clear()
+      // the newest first: a time that is left may never be the same again
+      plans.set(id, [{ request, plan }, ...(ways ?? [])].slice(0, maxWays))
     }
     return plan
   }
@@ -41,9 +42,14 @@ export function rememberPlans(planFor: PlanNamed): PlanKnown {
 function isAlike(a: AdvisoryRequest, b: AdvisoryRequest): boolean {
   return (
     a.mode === b.mode &&
-    a.wait === b.wait &&
+    isSameWait(a.wait, b.wait) &&
     a.isolation === b.isolation &&
     a.exact === b.exact &&
     a.scope === b.scope
   )
+}
+
+function isSameWait(a: AdvisoryRequest['wait'], b: AdvisoryRequest['wait']): boolean {
+  if (typeof a !== 'object' || typeof b !== 'object') return a === b
+  return a.timeoutMs === b.timeoutMs
 }
