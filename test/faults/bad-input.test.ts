@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 
 import { LockNotAvailableError, LockUsageError } from '../../src/core/errors.ts'
 import type { LockKey } from '../../src/core/key.ts'
+import { until } from '../engines/use.ts'
 import { caught } from '../entries/stage.ts'
 import type { Shop } from '../stories/shop.ts'
 import { processes } from './elsewhere.ts'
@@ -108,14 +109,24 @@ describeFaults(
         const key = stage.key()
         const { date } = await elsewhere.tell('date', 'date')
         expect(Math.abs(date - Date.now() - shiftMs)).toBeLessThan(60_000)
-        const { held } = await elsewhere.tell({ hold: 'lease', key, ttlMs: 4000 }, 'held')
+        const { held } = await elsewhere.tell({ hold: 'lease', key, ttlMs: 30_000 }, 'held')
         expect(Math.abs(Number(held?.fence) - Date.now())).toBeLessThan(60_000)
-        const wanted = shop.locks.lease(key, { wait: { timeoutMs: 6000 } })
-        expect(await caught(wanted)).toMatchObject({ name: 'LockTimeoutError' })
+        const endOf = async (): Promise<number> =>
+          Number((await stage.leaseOf(rowNames.lease(key)))?.expiresAt)
+        const first = await endOf()
+        await until(async () => (await endOf()) > first, 'a renewal')
+        expect((await endOf()) - Date.now()).toBeLessThan(90_000)
+        expect(await caught(shop.locks.lease(key, { wait: 'nowait' }))).toBeInstanceOf(LockNotAvailableError)
         expect(await elsewhere.tell('look', 'isAborted')).toMatchObject({
           isAborted: false,
           thrown: 'nothing',
         })
+      })
+
+      test(`the lease of a holder whose clock is a day ${words} ends when it has died`, async () => {
+        const [shop, elsewhere] = [await stage.shop(), await start(shiftMs)]
+        const key = stage.key()
+        const { held } = await elsewhere.tell({ hold: 'lease', key, ttlMs: 2000 }, 'held')
         await elsewhere.signal('SIGKILL')
         const next = await shop.locks.lease(key, { wait: { timeoutMs: 60_000 } })
         expect(next.fence).toBeGreaterThan(Number(held?.fence))

@@ -29,6 +29,22 @@ describeLeases((stage) => {
     return most
   }
 
+  /** Whether a lease is renewed four times. Nobody else gets it before its holder has heard that it is lost. */
+  const outlasts = async (ttlMs: number): Promise<boolean> => {
+    const name = stage.fresh()
+    const lease = await take(stage.process(), name, { ttlMs })
+    const ends = new Set<number>()
+    await until(async () => {
+      ends.add((await stage.row(name))?.expiresAt ?? 0)
+      const rival = await caught(take(stage.process(), name, { wait: 'nowait' }))
+      if (!lease.signal.aborted) expect(rival).toBeInstanceOf(LockNotAvailableError)
+      return ends.size >= 5 || lease.signal.aborted
+    }, 'five different ends of the lease')
+    if (lease.signal.aborted) return false
+    expect(await stage.row(name)).toMatchObject({ owner: lease.owner, fence: lease.fence })
+    return true
+  }
+
   test('only one of many holds a lease at a time', async () => {
     expect(await crowd(true)).toBe(1)
   })
@@ -71,18 +87,8 @@ describeLeases((stage) => {
   })
 
   test('a renewed lease stays its holder’s for much longer than its time', async () => {
-    const name = stage.fresh()
-    const lease = await take(stage.process(), name, { ttlMs: 6000 })
-    const ends = new Set<number>()
-    const rivals: unknown[] = []
-    await until(async () => {
-      ends.add((await stage.row(name))?.expiresAt ?? 0)
-      rivals.push(await caught(take(stage.process(), name, { wait: 'nowait' })))
-      return ends.size >= 5
-    }, 'five different ends of the lease')
-    expect(rivals.every((rival) => rival instanceof LockNotAvailableError)).toBe(true)
-    expect(lease.signal.aborted).toBe(false)
-    expect(await stage.row(name)).toMatchObject({ owner: lease.owner, fence: lease.fence })
+    // a machine may be too busy to renew a short one, of which its holder hears; then a longer one has to last
+    expect((await outlasts(6000)) || (await outlasts(25_000))).toBe(true)
   })
 
   test('a lease that the server gives to another is lost at the next renewal', async () => {
@@ -147,14 +153,15 @@ describeLeases((stage) => {
   test('the clock of this machine has no say', async () => {
     const name = stage.fresh()
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 24 * 3_600_000 })
-    const tomorrow = await take(stage.process(), name, { ttlMs: 4000, renew: false })
+    const tomorrow = await take(stage.process(), name, { ttlMs: 60_000, renew: false })
     expect(tomorrow.remainingMs()).toBeGreaterThan(0)
-    expect(tomorrow.remainingMs()).toBeLessThanOrEqual(3800)
+    expect(tomorrow.remainingMs()).toBeLessThanOrEqual(59_800)
     vi.setSystemTime(Date.now() - 48 * 3_600_000)
     expect(tomorrow.signal.aborted).toBe(false)
     expect(await caught(take(stage.process(), name, { wait: 'nowait' }))).toBeInstanceOf(
       LockNotAvailableError,
     )
+    await tomorrow.extend(500)
     const yesterday = await take(stage.process(), name)
     expect(tomorrow.signal.aborted).toBe(true)
     expect(yesterday.fence).toBeGreaterThan(tomorrow.fence)
