@@ -3,8 +3,7 @@ import { readdirSync } from 'node:fs'
 /** Files that take a while. They begin first, in processes of their own: alone at the end they would be waited for. */
 const long = new RegExp(
   `^(?:${[
-    '.*laws[^/]*',
-    '(?:bench|board|conformance|site)/.*',
+    '(?:bench|board|site)/.*',
     'adapters/sql-text',
     'claims/drain',
     'cli/verify',
@@ -27,6 +26,9 @@ const long = new RegExp(
     'versions/lowest',
   ].join('|')})$`,
 )
+
+/** Files that take a while too. They begin before the others that share processes: each loads nearly everything. */
+const laws = /^(?:.*laws[^/]*|conformance\/.*)$/
 
 /** Files and folders whose deeds would reach other files in the same process, or which those of others would reach. */
 export const alone: Readonly<Record<string, readonly string[]>> = {
@@ -68,6 +70,8 @@ const aloneNames = Object.values(alone).flat()
 export interface TestFiles {
   readonly long: readonly string[]
   readonly alone: readonly string[]
+  /** These share processes as well, and begin before the others. */
+  readonly laws: readonly string[]
   /** Each runs in the process of the file before it: to load every driver and ORM anew costs more than most files. */
   readonly shared: readonly string[]
 }
@@ -77,11 +81,12 @@ export function testFiles(): TestFiles {
   const names = entries.flatMap((path) => /^(.+)\.test\.ts$/.exec(path.replaceAll('\\', '/'))?.[1] ?? [])
   const pathsOf = (share: keyof TestFiles): readonly string[] =>
     names.filter((name) => shareOf(name) === share).map((name) => `test/${name}.test.ts`)
-  return { long: pathsOf('long'), alone: pathsOf('alone'), shared: pathsOf('shared') }
+  return { long: pathsOf('long'), alone: pathsOf('alone'), laws: pathsOf('laws'), shared: pathsOf('shared') }
 }
 
 function shareOf(name: string): keyof TestFiles {
   if (long.test(name)) return 'long'
   const isAlone = aloneNames.some((one) => (one.endsWith('/') ? name.startsWith(one) : name === one))
-  return isAlone ? 'alone' : 'shared'
+  if (isAlone) return 'alone'
+  return laws.test(name) ? 'laws' : 'shared'
 }
