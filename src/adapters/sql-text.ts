@@ -185,7 +185,8 @@ class Tokens {
       const mark = runsComments === undefined ? undefined : this.#match(runMark)
       if (mark !== undefined && runsComments?.(mark) === true) return (this.#isRun = true)
       if (mark === undefined) this.#at += 2
-      if (nestsComments === true) this.#skipNested()
+      // one that is run by other versions may have one more in it, and no deeper ones
+      if (nestsComments === true || mark !== undefined) this.#skipNested(nestsComments === true ? Infinity : 2)
       else this.#skipTo('*/')
       return true
     }
@@ -202,13 +203,13 @@ class Tokens {
     return true
   }
 
-  #skipNested(): void {
+  #skipNested(deepest: number): void {
     commentMark.lastIndex = this.#at
     let depth = 1
     while (depth > 0) {
       const found = commentMark.exec(this.#sql)
       if (found === null) break
-      depth += found[0] === '/*' ? 1 : -1
+      depth = found[0] === '/*' ? Math.min(depth + 1, deepest) : depth - 1
     }
     this.#at = depth > 0 ? this.#sql.length : commentMark.lastIndex
   }

@@ -124,6 +124,8 @@ async function onMysql(uri: string): Promise<TextServer> {
       '/*! commit */',
       '/*!50000 commit */',
       '/*M! commit */',
+      '/*!99999 /* */ */ commit',
+      '/*!99999 /* /* */ */ commit',
       'set @x = 1',
       'set @x = greatest( 1 , @@autocommit )',
       'set @x = ( 1 ) , @y = 2',
