@@ -41,7 +41,10 @@ for (const { title, engines, connect } of libraries.filter(({ engines: all }) =>
           let number: unknown
           await locks.withLock(key, async () => {
             const [row] = await holding.run({
-              sql: "select ((classid::bigint << 32) | objid::bigint)::text as n from pg_locks where locktype = 'advisory' and objsubid = 1",
+              // of this database: the server has others, where other files have their locks
+              sql: `select ((classid::bigint << 32) | objid::bigint)::text as n from pg_locks
+                where locktype = 'advisory' and objsubid = 1
+                  and database = (select oid from pg_database where datname = current_database())`,
               params: [],
             })
             number = row?.n
