@@ -15,6 +15,8 @@ export interface Spelling {
   readonly nestsComments?: true
   /** Whether what stands in a comment is run that begins in this way, with an exclamation mark. Absent: never. */
   readonly runsComments?: (beginning: string) => boolean
+  /** Whether such a comment that is not run may have one more inside of it. Absent: none may. */
+  readonly nestsSkipped?: (beginning: string) => boolean
   /** The statements that have others inside, each with a semicolon, from the words `from` to an END. */
   readonly nests?: { readonly of: RegExp; readonly from: RegExp }
 }
@@ -178,23 +180,25 @@ class Tokens {
   }
 
   #skipComment(): boolean {
-    const { hasHashComments, runsComments, nestsComments, dashesNeedBlank, endsLinesAtReturn } =
-      this.#spelling
     const pair = this.#sql.slice(this.#at, this.#at + 2)
-    if (pair === '/*') {
-      const mark = runsComments === undefined ? undefined : this.#match(runMark)
-      if (mark !== undefined && runsComments?.(mark) === true) return (this.#isRun = true)
-      if (mark === undefined) this.#at += 2
-      // one that is run by other versions may have one more in it, and no deeper ones
-      if (nestsComments === true || mark !== undefined) this.#skipNested(nestsComments === true ? Infinity : 2)
-      else this.#skipTo('*/')
-      return true
-    }
     if (pair === '*/' && this.#isRun) {
       this.#at += 2
       this.#isRun = false
       return true
     }
+    if (pair !== '/*') return this.#skipLine(pair)
+    const { runsComments, nestsSkipped, nestsComments } = this.#spelling
+    const mark = runsComments === undefined ? undefined : this.#match(runMark)
+    if (mark !== undefined && runsComments?.(mark) === true) return (this.#isRun = true)
+    if (mark === undefined) this.#at += 2
+    if (nestsComments === true) this.#skipNested(Infinity)
+    else if (mark !== undefined && nestsSkipped?.(mark) === true) this.#skipNested(2)
+    else this.#skipTo('*/')
+    return true
+  }
+
+  #skipLine(pair: string): boolean {
+    const { hasHashComments, dashesNeedBlank, endsLinesAtReturn } = this.#spelling
     const isLine =
       pair === '--' && (dashesNeedBlank !== true || controls.test(this.#sql[this.#at + 2] ?? ' '))
     if (!isLine && !(hasHashComments === true && pair.startsWith('#'))) return false

@@ -126,6 +126,8 @@ async function onMysql(uri: string): Promise<TextServer> {
       '/*M! commit */',
       '/*!99999 /* */ */ commit',
       '/*!99999 /* /* */ */ commit',
+      '/*M!999999 /* */ commit',
+      '/*M!999999 /* */ */ commit',
       'set @x = 1',
       'set @x = greatest( 1 , @@autocommit )',
       'set @x = ( 1 ) , @y = 2',
