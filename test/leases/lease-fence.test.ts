@@ -78,7 +78,7 @@ describeLeases((stage) => {
 
   test('nobody takes the lease over before the fenced transaction has ended', async () => {
     const name = stage.fresh()
-    const lease = await take(stage.process(), name, { ttlMs: 4000, renew: false })
+    const lease = await take(stage.process(), name, { ttlMs: 10_000, renew: false })
     const [isFenced, mayCommit] = [gate(), gate()]
     const { shared, find } = stage.meeting()
     const writing = shared.transaction(async (tx) => {

@@ -93,7 +93,7 @@ describeLeases((stage) => {
 
   test('a lease that the server gives to another is lost at the next renewal', async () => {
     const name = stage.fresh()
-    const lease = await take(stage.process(), name, { ttlMs: 6000 })
+    const lease = await take(stage.process(), name, { ttlMs: 20_000 })
     await stage.tamper(name, { owner: 'somebody else' })
     await until(() => lease.signal.aborted, 'the loss')
     expect(lease.signal.reason).toBeInstanceOf(LockLostError)

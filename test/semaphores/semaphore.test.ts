@@ -163,7 +163,7 @@ function specs(stage: Stage): void {
       const other = await semaphore.acquire()
       const entered = deferred<void>()
       const leave = deferred<void>()
-      const brief = await locks.semaphore(key, { permits: 2, ttlMs: 1500, renew: false }).acquire()
+      const brief = await locks.semaphore(key, { permits: 2, ttlMs: 10_000, renew: false }).acquire()
       const writing = locks.fenced(brief, () => (entered.resolve(), leave.promise))
       await entered.promise
       const next = semaphore.acquire()
