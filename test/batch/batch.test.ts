@@ -21,6 +21,18 @@ function specs(stage: Stage): void {
   const numbers = (rows: readonly unknown[] | undefined): readonly number[] =>
     (rows ?? []).map((row) => Number((row as { readonly n: unknown }).n))
 
+  /** Somebody who has the lock, and has changed the counter and not stored it yet. */
+  const hold = async (): Promise<{ readonly holding: Promise<unknown>; readonly end: () => void }> => {
+    const [began, ending] = [gate(), gate()]
+    const holding = stage.entry.locks.withLock(key, async (tx) => {
+      await stage.entry.increment(tx)
+      began.open()
+      await ending.opened
+    })
+    await began.opened
+    return { holding, end: ending.open }
+  }
+
   test('gives the rows of each statement, in their order, and stores all of them', async () => {
     const before = await stage.seen()
     const [first, changed, last] =
@@ -72,21 +84,15 @@ function specs(stage: Stage): void {
   })
 
   test('waits for the lock, and sees what its holder has stored', async () => {
-    const { locks, increment } = stage.entry
+    const { locks } = stage.entry
     const before = await stage.seen()
-    const [began, ending] = [gate(), gate()]
-    const holding = locks.withLock(key, async (tx) => {
-      await increment(tx)
-      began.open()
-      await ending.opened
-    })
-    await began.opened
+    const { holding, end } = await hold()
     let isOver = false
     const batch = locks.batch(key, [read, add]).finally(() => (isOver = true))
     const late = await caught(locks.batch(key, [add], { wait: { timeoutMs: 50 } }))
     expect(late).toBeInstanceOf(LockTimeoutError)
     expect(isOver).toBe(false)
-    ending.open()
+    end()
     await holding
     expect(numbers((await batch)?.[0])).toEqual([before + 1])
     expect(await stage.seen()).toBe(before + 2)
@@ -96,17 +102,11 @@ function specs(stage: Stage): void {
   test.skipIf(stage.name === 'sqlite')(
     'under another key it does not wait, and sees what was there before its holder',
     async () => {
-      const { locks, increment } = stage.entry
+      const { locks } = stage.entry
       const before = await stage.seen()
-      const [began, ending] = [gate(), gate()]
-      const holding = locks.withLock(key, async (tx) => {
-        await increment(tx)
-        began.open()
-        await ending.opened
-      })
-      await began.opened
+      const { holding, end } = await hold()
       const other = await locks.batch([...key, 'other'], [read])
-      ending.open()
+      end()
       await holding
       expect(numbers(other?.[0])).toEqual([before])
     },
