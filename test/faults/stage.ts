@@ -81,7 +81,11 @@ function stageOf(context: EngineContext): Stage {
     shop,
     key: (part = 'key') => ['faults', process.pid, (keys += 1), part],
     leaseOf: async (name) => {
-      const row = await observe((session) => leaseRow(context.name, session, name).read())
+      const row = await observe(async (session) => {
+        // a reader does not get past somebody who commits at that moment
+        if (context.name === 'sqlite') await session.run({ sql: 'PRAGMA busy_timeout = 10000', params: [] })
+        return leaseRow(context.name, session, name).read()
+      })
       return row && onServer(row)
     },
     waiters: async () =>
