@@ -75,7 +75,8 @@ function specs(stage: Stage): void {
     expect(busy).toBeInstanceOf(LockNotAvailableError)
     expect(busy).toMatchObject({
       key,
-      message: `permit of semaphore ${JSON.stringify(key)} not acquired: the only permit is taken`,
+      // that the only permit is taken, or that there was no answer in five seconds
+      message: expect.stringContaining(`permit of semaphore ${JSON.stringify(key)} not acquired: `),
     })
     await held.release()
   })
