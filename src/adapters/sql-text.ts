@@ -15,8 +15,8 @@ export interface Spelling {
   readonly nestsComments?: true
   /** Whether what stands in a comment is run that begins in this way, with an exclamation mark. Absent: never. */
   readonly runsComments?: (beginning: string) => boolean
-  /** Whether such a comment that is not run may have one more inside of it. Absent: none may. */
-  readonly nestsSkipped?: (beginning: string) => boolean
+  /** Whether such a comment that is not run may have one more inside of it: what one server says, and another. */
+  readonly nestsSkipped?: readonly ((beginning: string) => boolean)[]
   /** The statements that have others inside, each with a semicolon, from the words `from` to an END. */
   readonly nests?: { readonly of: RegExp; readonly from: RegExp }
 }
@@ -192,7 +192,7 @@ class Tokens {
     if (mark !== undefined && runsComments?.(mark) === true) return (this.#isRun = true)
     if (mark === undefined) this.#at += 2
     if (nestsComments === true) this.#skipNested(Infinity)
-    else if (mark !== undefined && nestsSkipped?.(mark) === true) this.#skipNested(2)
+    else if (mark !== undefined && nestsSkipped?.[0]?.(mark) === true) this.#skipNested(2)
     else this.#skipTo('*/')
     return true
   }

@@ -73,9 +73,6 @@ interface OtherReading {
   readonly decides: boolean
 }
 
-/** To MySQL a comment with an M is like any other, and the others may have one more in it; to MariaDB those with an M too. */
-const kinds = [() => true, (mark: string) => !mark.includes('M')]
-
 function otherReadings(sql: string, spelling: Spelling): readonly OtherReading[] {
   const others: OtherReading[] = []
   if (spelling.runsComments !== undefined && sql.includes('!')) {
@@ -84,9 +81,9 @@ function otherReadings(sql: string, spelling: Spelling): readonly OtherReading[]
     const sets =
       marks.length === 0 ? [] : [[], ...marks.flatMap((mark) => [[mark], marks.filter((it) => it !== mark)])]
     for (const run of sets)
-      for (const nestsSkipped of kinds)
+      for (const nests of spelling.nestsSkipped ?? [() => false])
         others.push({
-          as: { ...spelling, runsComments: (mark) => run.includes(mark), nestsSkipped },
+          as: { ...spelling, runsComments: (mark) => run.includes(mark), nestsSkipped: [nests] },
           decides: true,
         })
     if (marks.length > 3) others.push({ decides: true })

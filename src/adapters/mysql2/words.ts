@@ -41,6 +41,8 @@ export const fateWords: FateWords = {
     hasHashComments: true,
     dashesNeedBlank: true,
     runsComments: () => true,
+    // MariaDB; and MySQL, to which a comment with an M is like any other
+    nestsSkipped: [() => true, (beginning) => !beginning.includes('M')],
   },
   ends: `${ends}|set statement [^;]*for (?:${ends})`,
   blocks: {
