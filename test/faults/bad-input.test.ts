@@ -2,7 +2,6 @@ import { expect, test } from 'vitest'
 
 import { LockNotAvailableError, LockUsageError } from '../../src/core/errors.ts'
 import type { LockKey } from '../../src/core/key.ts'
-import { until } from '../engines/use.ts'
 import { caught } from '../entries/stage.ts'
 import type { Shop } from '../stories/shop.ts'
 import { processes } from './elsewhere.ts'
@@ -106,21 +105,21 @@ describeFaults(
     ] as const) {
       test(`a holder whose clock is a day ${words} holds its lease for as long as any other`, async () => {
         const [shop, elsewhere] = [await stage.shop(), await start(shiftMs)]
-        const key = stage.key()
         const { date } = await elsewhere.tell('date', 'date')
         expect(Math.abs(date - Date.now() - shiftMs)).toBeLessThan(60_000)
-        const { held } = await elsewhere.tell({ hold: 'lease', key, ttlMs: 30_000 }, 'held')
-        expect(Math.abs(Number(held?.fence) - Date.now())).toBeLessThan(60_000)
-        const endOf = async (): Promise<number> =>
-          Number((await stage.leaseOf(rowNames.lease(key)))?.expiresAt)
-        const first = await endOf()
-        await until(async () => (await endOf()) > first, 'a renewal')
-        expect((await endOf()) - Date.now()).toBeLessThan(90_000)
-        expect(await caught(shop.locks.lease(key, { wait: 'nowait' }))).toBeInstanceOf(LockNotAvailableError)
-        expect(await elsewhere.tell('look', 'isAborted')).toMatchObject({
-          isAborted: false,
-          thrown: 'nothing',
-        })
+        /** Whether it outlasts its first end. A machine may be too busy to renew it in time, of which its holder hears. */
+        const outlasts = async (ttlMs: number): Promise<boolean> => {
+          const key = stage.key()
+          const { held } = await elsewhere.tell({ hold: 'lease', key, ttlMs }, 'held')
+          expect(Math.abs(Number(held?.fence) - Date.now())).toBeLessThan(60_000)
+          const wanted = await caught(shop.locks.lease(key, { wait: { timeoutMs: ttlMs * 1.5 } }))
+          const seen = await elsewhere.tell('look', 'isAborted')
+          if (seen.isAborted) return false
+          expect(wanted).toMatchObject({ name: 'LockTimeoutError' })
+          expect(seen.thrown).toBe('nothing')
+          return true
+        }
+        expect((await outlasts(4000)) || (await outlasts(25_000))).toBe(true)
       })
 
       test(`the lease of a holder whose clock is a day ${words} ends when it has died`, async () => {
