@@ -1,4 +1,3 @@
-import type { DuckDBInstance } from '@duckdb/node-api'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -18,7 +17,6 @@ async function connect(server: Server): Promise<Engine> {
   const driver = await loadDuckdb()
   // from the cache: two instances of one file would know nothing of each other, although both open without an error
   const instance = await driver.DuckDBInstance.fromCache(file)
-  await spareThreads(instance)
   const open = new Map<string, DuckdbSession>()
   let opened = 0
   return {
@@ -43,13 +41,6 @@ async function connect(server: Server): Promise<Engine> {
       for (const ending of ['', '.wal']) await rm(`${file}${ending}`, { force: true })
     },
   }
-}
-
-/** Its threads look for work again and again: with two of them a small transaction takes three times the processor. */
-async function spareThreads(instance: DuckDBInstance): Promise<void> {
-  const connection = await instance.connect()
-  await connection.run('SET threads = 1')
-  connection.disconnectSync()
 }
 
 const sample: EngineSample = {

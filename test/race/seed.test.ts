@@ -6,18 +6,9 @@ import { describeEngines } from '../engines/use.ts'
 import { patient } from './six.ts'
 import { fill, mysqlShop, pgShop } from './stage.ts'
 
-// for five milliseconds, and then not: so that answers come late at times, and the other test files get on
-const BUSY = `
-  const never = new Int32Array(new SharedArrayBuffer(4))
-  for (;;) {
-    const until = performance.now() + 5
-    while (performance.now() < until);
-    Atomics.wait(never, 0, 0, 5)
-  }`
-
-/** Two that are busy again and again. */
+/** Two that never rest, so that answers come late. */
 function loaded(): () => Promise<void> {
-  const workers = [1, 2].map(() => new Worker(BUSY, { eval: true }))
+  const workers = [1, 2].map(() => new Worker('for (;;);', { eval: true }))
   return async () => void (await Promise.all(workers.map((worker) => worker.terminate())))
 }
 
