@@ -9,12 +9,10 @@ export interface Expected {
   /** What it does, for the message. */
   readonly does: string
   readonly isSettled: () => boolean
-  /** How many sessions should be waiting by then, this one included. */
-  readonly waiters: number
+  /** How many sessions the server itself should make wait by then, this one included. Zero: it is not the server that does. */
+  readonly inServer: number
   /** How often the library has repeated its transaction since it began to wait: each time it was refused. */
-  readonly repeats: () => number
-  /** Whether the server itself makes it wait, and would show it. */
-  readonly isInServer: boolean
+  readonly repeats?: () => number
 }
 
 const everyMs = 10
@@ -29,12 +27,12 @@ const withinMs = 10_000
  * Rejects when it has ended: then it did not wait.
  */
 export async function untilWaiting(ground: Ground, expected: Expected): Promise<void> {
-  const { does, isSettled, isInServer, waiters } = expected
+  const { does, isSettled, inServer, repeats } = expected
   const deadline = performance.now() + withinMs
   for (let look = 1; ; look += 1) {
-    const seen = isInServer ? await inspectWaiting(ground) : undefined
+    const seen = inServer > 0 ? await inspectWaiting(ground) : undefined
     if (isSettled()) throw new BrokenLawError(`${does}: did not wait`)
-    if (seen === undefined ? expected.repeats() > 0 || look >= looks : seen >= waiters) return
+    if (seen === undefined ? (repeats?.() ?? 0) > 0 || look >= looks : seen >= inServer) return
     if (performance.now() > deadline) {
       throw new BrokenLawError(`${does}: has not ended, but the server does not show it waiting either`)
     }

@@ -36,9 +36,8 @@ async function playStep(stage: Stage, step: StepData, waiting: Map<string, Runni
     await untilWaiting(stage.ground, {
       does: running.does,
       isSettled: settledOf(running.work),
-      waiters: waiting.size,
+      inServer: step.action !== 'resumes' && waitsInServer(step.action, stage.facts) ? waiting.size : 0,
       repeats: () => actor.repeats() - repeated,
-      isInServer: step.action !== 'resumes' && waitsInServer(step.action, stage.facts),
     }).catch((error: unknown) => notWaiting(running, error))
     running.watched.waits()
     return

@@ -32,8 +32,11 @@ export interface Stage {
   readonly actor: (name: string) => Promise<Actor>
   /** Writes down what is done in the name of a client. */
   readonly note: <T>(actor: string, does: string, work: Promise<T>) => Promise<T>
-  /** Waits until this is seen waiting, and breaks the law when it ends instead. */
-  readonly untilWaiting: (does: string, work: Promise<unknown>, isInServer?: boolean) => Promise<void>
+  /**
+   * Waits until this is seen waiting, and breaks the law when it ends instead. The number says how many wait in the
+   * server by then, this one included. Absent: the server does not make it wait.
+   */
+  readonly untilWaiting: (does: string, work: Promise<unknown>, inServer?: number) => Promise<void>
   /** Makes one more table, which ends with the law. Gives its name. */
   readonly addTable: (suffix: string, create: (table: string) => Statement) => Promise<string>
   /** The table as it is committed. */
@@ -74,8 +77,8 @@ export async function openStage(ground: Ground, options: StageOptions): Promise<
     client: async (name, fault) => (await cast.member(name, fault)).client,
     actor: async (name) => (await cast.member(name)).actor,
     note: (actor, does, work) => (tracer.watch(actor, does, work), work),
-    untilWaiting: (does, work, isInServer = false) =>
-      untilWaiting(ground, { does, isSettled: settledOf(work), waiters: 1, repeats: () => 0, isInServer }),
+    untilWaiting: (does, work, inServer = 0) =>
+      untilWaiting(ground, { does, isSettled: settledOf(work), inServer }),
     addTable: async (suffix, create) => {
       const name = `${table}_${suffix}`
       await command(create(name))

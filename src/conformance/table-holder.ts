@@ -62,6 +62,6 @@ interface Waiter {
 export function waiter(stage: Stage, { name, does, work }: Waiter): Intruder {
   const done = stage.note(name, does, work)
   done.catch(() => {}) // looked at by whoever waits for it
-  const isInServer = stage.facts.plan('table')?.waiting.by === 'server'
-  return { done, untilWaiting: () => stage.untilWaiting(`${name}: ${does}`, done, isInServer) }
+  const inServer = stage.facts.plan('table')?.waiting.by === 'server' ? 1 : 0
+  return { done, untilWaiting: () => stage.untilWaiting(`${name}: ${does}`, done, inServer) }
 }

@@ -122,13 +122,7 @@ function stageOn(
     actor: async (name: string) => (await member(name)).actor,
     note: <T>(actor: string, does: string, work: Promise<T>) => (tracer.watch(actor, does, work), work),
     untilWaiting: (does: string, work: Promise<unknown>) =>
-      untilWaiting(undefined as never, {
-        does,
-        isSettled: settledOf(work),
-        waiters: 1,
-        repeats: () => 0,
-        isInServer: false,
-      }),
+      untilWaiting(undefined as never, { does, isSettled: settledOf(work), inServer: 0 }),
     expect: (isSo: boolean, otherwise: string) => {
       if (!isSo) throw new BrokenLawError(otherwise)
     },

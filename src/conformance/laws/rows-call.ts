@@ -5,9 +5,8 @@ import type { Receipt } from '../../core/receipt.ts'
 import type { RowOptions } from '../../locks/rows/rows.ts'
 import { boasts, keepsSilent, locksAsAsked } from '../controls/row-calls.ts'
 import { defineLaw, type Law } from '../law.ts'
-import { untilWaiting } from '../observe.ts'
 import { session } from '../session-steps.ts'
-import { settledOf, type Stage } from '../stage.ts'
+import type { Stage } from '../stage.ts'
 import { describeValue } from '../trace.ts'
 import { moreThanRows, noQueue } from './row-facts.ts'
 
@@ -68,15 +67,7 @@ async function inOppositeOrders(stage: Stage): Promise<void> {
       does,
       locks.transaction((tx) => locks.rows(tx, target), { attempts: 1, signal: stage.signal }),
     )
-    const isSettled = settledOf(work)
-    const waiters = running.push(work)
-    await untilWaiting(stage.ground, {
-      does: `${name}: ${does}`,
-      isSettled,
-      waiters,
-      repeats: () => 0,
-      isInServer: true,
-    })
+    await stage.untilWaiting(`${name}: ${does}`, work, running.push(work))
   }
   await stage.note('a', 'commit', holder.perform({ verb: 'commit' }))
   await Promise.all(running)

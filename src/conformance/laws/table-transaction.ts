@@ -6,8 +6,7 @@ import { leavesTablesUnlocked } from '../controls/row-modes.ts'
 import { cutterOf } from '../cut.ts'
 import type { Facts } from '../facts.ts'
 import { defineLaw, type Law } from '../law.ts'
-import { untilWaiting } from '../observe.ts'
-import { settledOf, type Stage } from '../stage.ts'
+import type { Stage } from '../stage.ts'
 import { intruder, waiter, whileLocked } from '../table-holder.ts'
 import { describeValue } from '../trace.ts'
 import { rejectionOf } from '../writer.ts'
@@ -170,10 +169,7 @@ async function inOppositeOrders(stage: Stage): Promise<void> {
       const does = `lock ${tables.join(', ')}`
       const locking = locks.transaction(async () => {}, { tables, attempts: 1, signal: stage.signal })
       const work = stage.note(name, does, locking)
-      const isSettled = settledOf(work)
-      const waiters = running.push(work)
-      const expected = { does: `${name}: ${does}`, isSettled, waiters, repeats: () => 0, isInServer: true }
-      await untilWaiting(stage.ground, expected)
+      await stage.untilWaiting(`${name}: ${does}`, work, running.push(work))
     }
     return running
   })
