@@ -1,4 +1,5 @@
 import type { Session } from '../core/session.ts'
+import type { Row, SqlStatement } from '../core/statement.ts'
 import type { DialectTools } from '../dialects/tools.ts'
 import type { Client, Sabotage } from './subject.ts'
 
@@ -29,27 +30,37 @@ function withoutLocks(client: Client, { fixture }: DialectTools): Client {
     if (session === undefined) throw new TypeError('that is no transaction of this client')
     return session.run(statement)
   }
+  const under = (_lock: unknown, work: (tx: object) => Promise<unknown>): Promise<unknown> => bare(work)
   const locks = {
     ...client.locks,
     transaction: bare,
-    withLock: async (_key: unknown, work: (tx: object) => Promise<unknown>) => bare(work),
-    withLocks: async (_keys: unknown, work: (tx: object) => Promise<unknown>) => bare(work),
-    tryLock: async (_key: unknown, work: (tx: object) => Promise<unknown>) => ({
+    withLock: under,
+    withLocks: under,
+    batch: (_key: unknown, statements: readonly SqlStatement[]) =>
+      bare((tx) => runEach(statements, ({ sql, params }) => run(tx, { sql, params }))),
+    tryLock: async (...taking: Parameters<typeof under>) => ({
       acquired: true,
-      value: await bare(work),
+      value: await under(...taking),
     }),
     lock: freeHandle,
     table: freeHandle,
     acquire: freeHandle,
     lease: freeHandle,
     semaphore: () => ({ acquire: freeHandle, tryAcquire: freeHandle }),
-    fenced: async (_lease: unknown, work: (tx: object) => Promise<unknown>) => bare(work),
-    rows: async (tx: object, { table, key }: { table: string; key: Record<string, number | number[]> }) => {
-      const ids = Object.values(key).flat()
-      return (await Promise.all(ids.map((id) => run(tx, fixture.read(table, id))))).flat()
-    },
+    fenced: under,
+    rows: async (tx: object, { table, key }: { table: string; key: Record<string, number | number[]> }) =>
+      (await runEach(Object.values(key).flat(), (id) => run(tx, fixture.read(table, id)))).flat(),
   } as unknown as Client['locks']
   return { ...client, locks, run }
+}
+
+async function runEach<T>(
+  all: readonly T[],
+  run: (one: T) => Promise<readonly Row[]>,
+): Promise<readonly (readonly Row[])[]> {
+  const answers: (readonly Row[])[] = []
+  for (const one of all) answers.push(await run(one))
+  return answers
 }
 
 /** What a lock that nobody holds looks like from outside. */

@@ -14,6 +14,7 @@ import { claimEndLaws } from './laws/claim-end.ts'
 import { claimLaws } from './laws/claim.ts'
 import { refusalLaws } from './laws/refusal.ts'
 import { advisoryLaws } from './laws/advisory.ts'
+import { batchLaws } from './laws/batch.ts'
 import { advisorySessionLaws } from './laws/advisory-session.ts'
 import { leaseLaws } from './laws/lease.ts'
 import { semaphoreLaws } from './laws/semaphore.ts'
@@ -29,6 +30,7 @@ export const laws: readonly Law[] = [
   ...tableLaws,
   ...tableTransactionLaws,
   ...advisoryLaws,
+  ...batchLaws,
   ...advisorySessionLaws,
   ...leaseLaws,
   ...semaphoreLaws,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
+import { batchDefects } from '../../src/conformance/controls/batch-defects.ts'
 import * as claims from '../../src/conformance/controls/claim-defects.ts'
 import * as leases from '../../src/conformance/controls/lease-defects.ts'
 import * as names from '../../src/conformance/controls/name-defects.ts'
@@ -18,6 +19,7 @@ import { subjectOf } from './subjects.ts'
 const defects = [
   ...rowDefects,
   ...names.nameDefects,
+  ...batchDefects,
   ...leases.leaseDefects,
   ...semaphores.semaphoreDefects,
   ...retries.retryDefects,
@@ -60,6 +62,7 @@ const noticedBy: Readonly<Record<string, Readonly<Record<string, readonly string
     A18: ['joins a transaction that goes on reading what was there before'],
     A20: ['takes several locks in the order of the caller'],
     A24: ['names a lock by its readable part'],
+    A27: ['stores a batch although its rows are not as expected'],
     L6: ['keeps a lease long after its time', 'gives a lease the name of a lock'],
     L7: ['says that it renews, and does not'],
     L10: ['releases whoever holds the lease', 'frees a lease before the time it is to be held'],
