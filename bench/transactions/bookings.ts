@@ -13,6 +13,7 @@ export interface Way {
 export const names = {
   pg: 'Holdfast on pg',
   riding: 'Holdfast on pg, pipeline: true',
+  batch: 'Holdfast on pg, batch',
   kysely: 'Holdfast on Kysely',
   pgByHand: 'pg by hand',
   kyselyByHand: 'Kysely by hand',
@@ -73,6 +74,19 @@ function onPg({ pg: { createLocks } }: Library, { url, connections }: Address, i
   }
 }
 
+/** All that is done is known beforehand: it is one message. */
+function asBatch({ pg: { createLocks } }: Library, { url, connections }: Address): Way {
+  const pool = poolOf(url, connections)
+  const locks = createLocks(pool)
+  const book: Way['book'] = async (room, slot) => {
+    const params = [room, slot]
+    const looking = { sql: taken, params, expect: { rows: 0 } }
+    const booked = await locks.batch(['room', room], [looking, { sql: take, params }], { lockTimeoutMs })
+    if (booked === undefined) throw new Error(`slot ${slot} of room ${room} is taken`)
+  }
+  return { name: names.batch, book, close: () => pool.end() }
+}
+
 function onKysely({ kysely: { createLocks } }: Library, { url, connections }: Address): Way {
   const db = kyselyOf(url, connections)
   const locks = createLocks(db, { dialect: 'postgres' })
@@ -94,6 +108,7 @@ export interface Address {
 export function wayOf(name: string, library: Library, address: Address): Way | undefined {
   if (name === names.pg) return onPg(library, address, false)
   if (name === names.riding) return onPg(library, address, true)
+  if (name === names.batch) return asBatch(library, address)
   if (name === names.kysely) return onKysely(library, address)
   if (name === names.pgByHand) return pgByHand(address)
   return name === names.kyselyByHand ? kyselyByHand(address) : undefined
