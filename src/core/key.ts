@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { LockUsageError } from './errors.ts'
-import type { LockKey, RawKey } from './lock-key.ts'
+import type { KeyPart, LockKey, RawKey } from './lock-key.ts'
 
 export type { KeyPart, LockKey, RawKey } from './lock-key.ts'
 
@@ -22,6 +22,12 @@ const scheme = 'hf1'
 
 export function isRawKey(key: LockKey): key is RawKey {
   return typeof key === 'object' && key !== null && 'raw' in key
+}
+
+/** The key as it is now: whoever has made it may change it for the next call. */
+export function ownKey(key: LockKey): LockKey {
+  if (Array.isArray(key)) return [...(key as readonly KeyPart[])]
+  return isRawKey(key) ? { ...key } : key
 }
 
 /** The canonical form of a key. Rejects what cannot be told apart safely: empty, oversized, fractional, broken text. */

@@ -1,7 +1,7 @@
 import { performance } from '../../core/clock.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { LockKey } from '../../core/key.ts'
-import { canonicalKey, isRawKey } from '../../core/key.ts'
+import { canonicalKey, isRawKey, ownKey } from '../../core/key.ts'
 import type { Receipt } from '../../core/receipt.ts'
 import { checkObject, oneOf } from '../../core/check-field.ts'
 import type { Dialect } from '../../dialects/dialect.ts'
@@ -53,8 +53,9 @@ export interface AcquirePort<Tx> {
 export function createAcquire<Tx>(parts: AcquirePort<Tx>): Acquire {
   const isLease = parts.candidates.every(({ named }) => named.keptBy === 'lease')
   const asLease = acquireLease(parts)
-  return async (key, options = {}) => {
+  return async (given, options = {}) => {
     checkObject('options', options)
+    const key = ownKey(given)
     const { ttlMs = 30_000, reentry = 'refuse', ...session } = options
     oneOf('reentry', reentry, ['refuse', 'join'])
     checkTtl(ttlMs)

@@ -1,6 +1,6 @@
 import { checkObject, checkWork } from '../../core/check-field.ts'
 import { LockNotAvailableError, LockTimeoutError, LockUsageError } from '../../core/errors.ts'
-import type { LockKey } from '../../core/key.ts'
+import { ownKey, type LockKey } from '../../core/key.ts'
 import type { Receipt } from '../../core/receipt.ts'
 import { HeldLock, HeldLocks, type LockInTransaction, type LocksInTransaction } from './held-lock.ts'
 import { joinLock } from './join-lock.ts'
@@ -12,7 +12,7 @@ import {
   type JoinOptions,
   type WithLockOptions,
 } from './lock-options.ts'
-import { askedOf, inCanonicalOrder, keyId, type NamedKey } from './named-key.ts'
+import { askedOf, inCanonicalOrder, namedKey, type NamedKey } from './named-key.ts'
 import { waitDeadline, type NamedLocking, type Opening } from './opening.ts'
 import { NoAnswerError } from '../limit.ts'
 import { asTimeout } from '../open-session.ts'
@@ -116,7 +116,7 @@ export function createAdvisoryLocks<Tx>(
     batch: createBatch(place),
     lock: async (tx, key, options = {}) => {
       const lock = checkJoin(options)
-      const name = { id: keyId(key), key }
+      const name = namedKey(key)
       const savepoint = options.savepoint === true
       return joinLock(transactions.scope.find(tx), { name, locking, lock, savepoint })
     },
@@ -126,8 +126,8 @@ export function createAdvisoryLocks<Tx>(
 /** Loaded when it is first called: few programs declare their work. */
 function createBatch<Tx>(place: Place<Tx>): AdvisoryLocks<Tx>['batch'] {
   let batching: { readonly runBatch: typeof runBatch } | undefined
-  return async (key, statements, options = {}) => {
-    const given = asTheyAre(statements)
+  return async (asked, statements, options = {}) => {
+    const [key, given] = [ownKey(asked), asTheyAre(statements)]
     batching ??= await import('../batch/run-batch.ts')
     const { candidates, scope } = place.transactions
     if (scope.current() !== undefined)

@@ -1,6 +1,6 @@
 import { performance } from '../../core/clock.ts'
 import { LockUsageError } from '../../core/errors.ts'
-import { canonicalKey, isRawKey, type LockKey, type RawKey } from '../../core/key.ts'
+import { canonicalKey, isRawKey, ownKey, type LockKey, type RawKey } from '../../core/key.ts'
 import { labelOf, type Asked } from '../refused.ts'
 import type { CheckedLock } from './lock-options.ts'
 
@@ -23,9 +23,14 @@ export function inCanonicalOrder(keys: readonly LockKey[]): readonly NamedKey[] 
   if (keys.length > maxKeys)
     throw new LockUsageError('keys', `${keys.length} are too many at once (at most ${maxKeys})`)
   const [first] = keys as readonly LockKey[]
-  if (keys.length === 1 && first !== undefined) return [{ id: keyId(first), key: first }]
-  const byId = new Map(keys.map((key: LockKey) => [keyId(key), key]))
-  return [...byId].map(([id, key]) => ({ id, key })).toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  if (keys.length === 1 && first !== undefined) return [namedKey(first)]
+  const byId = new Map(keys.map(namedKey).map((one) => [one.id, one]))
+  return [...byId.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+export function namedKey(given: LockKey): NamedKey {
+  const key = ownKey(given)
+  return { id: keyId(key), key }
 }
 
 /** The same text for the same lock, and for no other. */

@@ -3,7 +3,7 @@ import { LockUsageError } from '../../core/errors.ts'
 import type { LockKey } from '../../core/key.ts'
 import type { TableName, Target } from '../../core/request.ts'
 import type { Value } from '../../core/statement.ts'
-import { keyId } from '../named/named-key.ts'
+import { namedKey } from '../named/named-key.ts'
 
 /** Something to lock together with others: rows by their key, or a name. */
 export type Resource = Target | { readonly name: LockKey }
@@ -32,8 +32,8 @@ export function orderResources(resources: readonly Resource[]): ResourceOrder {
   const tables = new Map<string, { readonly target: Target; readonly place: number }[]>()
   for (const [place, resource] of (resources as readonly Resource[]).entries()) {
     if (isName(resource, place)) {
-      const id = keyId(resource.name)
-      names.set(id, { key: resource.name, places: [...(names.get(id)?.places ?? []), place] })
+      const { id, key } = namedKey(resource.name)
+      names.set(id, { key, places: [...(names.get(id)?.places ?? []), place] })
     } else {
       const target = checkTarget(resource)
       const id = JSON.stringify([target.table].flat())
