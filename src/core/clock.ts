@@ -42,9 +42,11 @@ export const performance: { readonly now: () => number } = {
 
 export function setTimeout<A extends readonly unknown[]>(
   call: (...args: A) => void,
-  ms: number,
+  afterMs: number,
   ...args: A
 ): NodeJS.Timeout {
+  // Node fires at once what is to wait for longer
+  const ms = Math.min(afterMs, 2 ** 31 - 1)
   const watching = watch
   if (watching === undefined) return globalThis.setTimeout(call, ms, ...args)
   const timer = globalThis.setTimeout(() => {
