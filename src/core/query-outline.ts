@@ -3,10 +3,10 @@
  * character: as MySQL reads them, which is the least strict. In PostgreSQL `#>` and `#-` are operators.
  *
  * Unsure are a dollar quote, a comment that is run, one that holds another, a `--` that is a comment on some servers
- * only, and a quote that a backslash may have kept open.
+ * only, one that ends at a carriage return on some of them, and a quote that a backslash may have kept open.
  */
 const token =
-  /(?<blank>\s+|--(?=\s|$)[^\n]*|#(?![>-])[^\n]*|\/\*(?!!|M!)(?:(?!\/\*)[^])*?\*\/)|(?<quoted>'(?:[^'\\]|'')*'|"(?:[^"\\]|"")*"|`[^`]*`)|(?<unsure>\$\w*\$|\/\*|--|['"`\\])|[\p{L}\p{N}_$@]+|[^]/gu
+  /(?<blank>\s+|--(?=[\0- ]|$)[^\n\r]*(?=\r?\n|$)|#(?![>-])[^\n\r]*(?=\r?\n|$)|\/\*(?!!|M!)(?:(?!\/\*)[^])*?\*\/)|(?<quoted>'(?:[^'\\]|'')*'|"(?:[^"\\]|"")*"|`[^`]*`)|(?<unsure>\$[\w\x80-\u{10ffff}]*\$|\/\*|--|#(?![>-])|['"`\\])|[\p{L}\p{N}_$@]+|[^]/gu
 
 /** A query without its comments. Each literal and each quoted name is a `q`, and words are lower case. */
 export interface QueryOutline {
@@ -19,7 +19,8 @@ export interface QueryOutline {
 /** How the query in the text is made, as far as its text tells. Undefined where it may be read in two ways. */
 export function outlineOf(sql: string): QueryOutline | undefined {
   const words = wordsOf(sql)
-  return words && { top: topOf(words), own: ownOf(words) }
+  const top = words && topOf(words)
+  return top && { top, own: ownOf(words) }
 }
 
 function wordsOf(sql: string): readonly string[] | undefined {
@@ -32,15 +33,17 @@ function wordsOf(sql: string): readonly string[] | undefined {
   return words
 }
 
-function topOf(words: readonly string[]): readonly string[] {
+/** Undefined where a parenthesis has no other: put into another text, it would close one of that. */
+function topOf(words: readonly string[]): readonly string[] | undefined {
   const top: string[] = []
   let depth = 0
   for (const word of words) {
     if (word === ')') depth -= 1
     else if (depth === 0) top.push(word === '(' ? '()' : word)
     if (word === '(') depth += 1
+    if (depth < 0) return undefined
   }
-  return top
+  return depth === 0 ? top : undefined
 }
 
 const startsQuery = new Set(['select', 'with', 'values', 'table'])

@@ -133,6 +133,21 @@ function specs(stage: Stage): void {
     ['no statement', [], 'statements'],
     ['an end of the transaction', [{ sql: 'commit' }], 'statements[0].sql'],
     ['two statements in one', [add, { sql: `${add.sql}; ${add.sql}` }], 'statements[1].sql'],
+    [
+      'an end behind a comment that a carriage return ends',
+      [{ sql: '-- x\rCOMMIT /*\nselect 1 */' }],
+      'statements[0].sql',
+    ],
+    [
+      'an end behind a quote in dollars',
+      [{ sql: "select $é$ ' $é$; commit; select $é$ ' $é$" }],
+      'statements[0].sql',
+    ],
+    [
+      'a parenthesis that closes one of ours',
+      [{ sql: 'select 1 as a), b as (delete from counter returning 1', expect: one }],
+      'statements[0].sql',
+    ],
     ['a text that is none', [{ sql: 7 }], 'statements[0].sql'],
     ['values that are no list', [{ sql: add.sql, params: 7 }], 'statements[0].params'],
     ['a guard of another kind', [{ ...add, expect: { rows: -1 } }], 'statements[0].expect'],

@@ -100,7 +100,7 @@ const behindWith = new RegExp(`^with (?:recursive )?${query}(?: , ${query})* (\\
 const ambiguous = /#(?![>-])/
 const quoted = /'(?:[^'\\]|'')*'|"(?:[^"\\]|"")*"|`[^`]*`/g
 
-const returning = /\breturning (?![=,.)])|\boutput (?:inserted|deleted|\$action)\b/
+const returning = /\breturning (?![=,)]|\. (?!\d))|\boutput (?:inserted|deleted|\$action)\b/
 
 /** Reads what the statement does. Throws of one that could end its transaction, or be another than it seems. */
 function read(sql: string, field: string): Reading {
