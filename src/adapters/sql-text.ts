@@ -101,6 +101,9 @@ export function runMarksIn(sql: string): readonly string[] {
   return [...new Set(sql.match(new RegExp(runMark, 'g')))]
 }
 
+/** What stands between the parts of one string: with no line's end in it, the server refuses them. */
+const goesOn = /(?:\s|--[^\n\r]*[\n\r])*'/y
+
 const commentMark = /\/\*|\*\//g
 const escape = /\\[^]|['"]/g
 
@@ -140,10 +143,19 @@ class Tokens {
       return "''"
     }
     const found = this.#match(word)?.toLowerCase()
-    if (found === 'e' && backslashes === 'after E' && this.#sql[this.#at] === "'")
-      return this.#quoted("'", true)
+    if (found === 'e' && backslashes === 'after E' && this.#sql[this.#at] === "'") return this.#escaped()
     if (found === undefined) this.#at += 1
     return found ?? mark
+  }
+
+  /** An E string, with what goes on behind the end of a line: there the E holds too. */
+  #escaped(): string {
+    this.#quoted("'", true)
+    while (this.#match(goesOn) !== undefined) {
+      this.#at -= 1
+      this.#quoted("'", true)
+    }
+    return "''"
   }
 
   #match(pattern: RegExp): string | undefined {
