@@ -26,6 +26,9 @@ const excused: Readonly<Record<string, string>> = {
   B11: 'refused',
   B12: 'refused',
   B13: 'refused',
+  A25: 'not-promised',
+  A26: 'not-promised',
+  A27: 'not-promised',
   L5: 'not-promised',
   U4: 'not-promised',
 }
