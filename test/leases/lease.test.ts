@@ -116,8 +116,12 @@ describeLeases((stage) => {
   test('a released lease is free at once, and its signal stays silent', async () => {
     const name = stage.fresh()
     const lease = await take(stage.process(), name, { ttlMs: 120_000 })
+    const held = await stage.row(name)
     await lease.release()
-    // long before its end; not at once, since a busy MongoDB may take more than the second that it has for an answer
+    const free = await stage.row(name)
+    expect(free?.owner ?? null).toBeNull()
+    expect((held?.expiresAt ?? 0) - (free?.expiresAt ?? Infinity)).toBeGreaterThan(0)
+    // who does not wait may be refused by a busy MongoDB, which has a second for its answer
     await take(stage.process(), name, { wait: { timeoutMs: 60_000 } })
     expect(lease.signal.aborted).toBe(false)
     expect(lease.remainingMs()).toBe(0)
