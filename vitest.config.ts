@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 import { testFiles } from './test/processes.ts'
 
-const { long, alone } = testFiles()
+const { long, alone, early } = testFiles()
 const orderSeed = process.env.HOLDFAST_ORDER_SEED ?? ''
 
 /**
@@ -20,7 +20,8 @@ class LongestFirst extends BaseSequencer {
 
   #turnOf({ moduleId, project }: TestSpecification): number {
     const path = relative(this.ctx.config.root, moduleId).replaceAll('\\', '/')
-    return long.includes(path) ? 0 : project.name === 'alone' ? 1 : 2
+    if (project.name === 'alone') return long.includes(path) ? 0 : 1
+    return early.includes(path) ? 2 : 3
   }
 }
 

@@ -3,18 +3,14 @@ import { readdirSync } from 'node:fs'
 /** Files that take a while. They begin first, in processes of their own: alone at the end they would be waited for. */
 const long = new RegExp(
   `^(?:${[
-    '.*laws[^/]*',
-    '(?:bench|board|conformance|site)/.*',
-    'adapters/sql-text',
-    'claims/drain',
+    'bench/(?:claims|scenarios)',
+    'board/(?:large|page)',
     'cli/verify',
-    'connect/(?:embedded|scratch)',
+    'connect/embedded',
     'coordinators/storm/storm',
     'docs/docs(?:-servers)?',
     'engines/(?:private-server|reaper)',
     'examples/examples',
-    'faults/bad-input',
-    '(?:faults|orms)/races',
     'fuzz/fuzz',
     'leases/lease',
     'newcomer',
@@ -22,9 +18,23 @@ const long = new RegExp(
     'sabotage',
     'coordinators/shared-lock',
     '(?:coordinators/semaphore-|semaphores/)processes',
+    'site/site',
     'stories/stories',
-    'tables/meaning',
     'versions/lowest',
+  ].join('|')})$`,
+)
+
+/** Files that take a while too, and share processes: each loads nearly everything. They begin before the others that do. */
+const early = new RegExp(
+  `^(?:${[
+    '.*laws[^/]*',
+    'conformance/.*',
+    'adapters/sql-text',
+    'claims/drain',
+    'connect/scratch',
+    'faults/bad-input',
+    '(?:faults|orms)/races',
+    'tables/meaning',
   ].join('|')})$`,
 )
 
@@ -68,6 +78,8 @@ const aloneNames = Object.values(alone).flat()
 export interface TestFiles {
   readonly long: readonly string[]
   readonly alone: readonly string[]
+  /** These share processes as well, and begin before the others. */
+  readonly early: readonly string[]
   /** Each runs in the process of the file before it: to load every driver and ORM anew costs more than most files. */
   readonly shared: readonly string[]
 }
@@ -77,11 +89,17 @@ export function testFiles(): TestFiles {
   const names = entries.flatMap((path) => /^(.+)\.test\.ts$/.exec(path.replaceAll('\\', '/'))?.[1] ?? [])
   const pathsOf = (share: keyof TestFiles): readonly string[] =>
     names.filter((name) => shareOf(name) === share).map((name) => `test/${name}.test.ts`)
-  return { long: pathsOf('long'), alone: pathsOf('alone'), shared: pathsOf('shared') }
+  return {
+    long: pathsOf('long'),
+    alone: pathsOf('alone'),
+    early: pathsOf('early'),
+    shared: pathsOf('shared'),
+  }
 }
 
 function shareOf(name: string): keyof TestFiles {
   if (long.test(name)) return 'long'
   const isAlone = aloneNames.some((one) => (one.endsWith('/') ? name.startsWith(one) : name === one))
-  return isAlone ? 'alone' : 'shared'
+  if (isAlone) return 'alone'
+  return early.test(name) ? 'early' : 'shared'
 }

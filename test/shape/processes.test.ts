@@ -10,11 +10,11 @@ const telling =
 /** It has the words in it, too. */
 const here = 'test/shape/processes.test.ts'
 
-const { long, shared, alone: ownProcess } = testFiles()
+const { long, early, shared, alone: ownProcess } = testFiles()
 
 describe('a test file', () => {
   test('stands in one list, and each name in the lists is a file or a folder', () => {
-    const all = [...long, ...shared, ...ownProcess]
+    const all = [...long, ...early, ...shared, ...ownProcess]
     expect(all.length).toBeGreaterThan(300)
     expect(new Set(all).size).toBe(all.length)
     const names = Object.values(alone).flat()
@@ -22,7 +22,7 @@ describe('a test file', () => {
   })
 
   test('that shares its process does nothing to it, as far as its text tells', async () => {
-    const sources = await Promise.all(shared.filter((path) => path !== here).map(readSource))
+    const sources = await Promise.all([...early, ...shared].filter((path) => path !== here).map(readSource))
     const found = sources.filter(({ text }) => telling.test(text)).map(({ path }) => path)
     expect(found, 'name it in test/processes.ts').toEqual([])
   })
