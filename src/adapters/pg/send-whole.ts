@@ -4,6 +4,7 @@ import type { PgBody, BodyClient } from './body.ts'
 import type { CancelTarget } from './cancel.ts'
 import { wayOf, type RidingClient } from './carry.ts'
 import { cancelUntil } from './end-backend.ts'
+import { keptBy, nameQueries, otherEndOf, type Keeping } from './kept.ts'
 import { queriesOf, WholeQuery, type WholeEar, type WholeTexts } from './whole.ts'
 
 /** What is used of a client to send a transaction as a whole. */
@@ -11,18 +12,27 @@ export interface WholeClient extends BodyClient, RidingClient, CancelTarget {
   readonly connection?: NonNullable<BodyClient['connection']>
 }
 
+/** A transaction from BEGIN to COMMIT. */
+export interface WholeParts extends WholeTexts {
+  readonly statements: readonly SqlStatement[]
+  /** The pool whose connections keep statements prepared; undefined where they are not to. */
+  readonly pool: object | undefined
+}
+
 /** Sends it, unless one of the statements cannot travel so. */
 export function sendWhole(
   client: WholeClient,
   body: PgBody<BodyClient>,
-  { statements, ...texts }: WholeTexts & { readonly statements: readonly SqlStatement[] },
+  { statements, pool, ...texts }: WholeParts,
 ): WholeCourse | undefined {
   const way = wayOf(client)
   const asked = statements.map(({ sql, params }) => [sql, params] as const)
   const queries = way && queriesOf(client, way, asked)
   if (queries === undefined) return undefined
+  const keeping = pool && keepingOn(client, pool)
+  if (keeping !== undefined) nameQueries(queries, keeping)
   const { course, ear } = courseOf(client, body)
-  const query = new WholeQuery(client, texts, { queries, ear })
+  const query = new WholeQuery(client, texts, { queries, ear, keeping })
   const wasSent = (): boolean => query.isSent
   body.begin()
   for (const [text, values] of asked) body.state.sends(text, values)
@@ -31,6 +41,11 @@ export function sendWhole(
   body.close()
   client.query(query)
   return { ...course, wasSent }
+}
+
+function keepingOn({ connection, processID }: WholeClient, pool: object): Keeping | undefined {
+  if (connection === undefined || processID == null) return undefined
+  return { end: otherEndOf(connection), backend: String(processID), kept: keptBy(pool) }
 }
 
 /** What becomes of it, and who is told. */

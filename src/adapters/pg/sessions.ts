@@ -76,7 +76,7 @@ export function sessions<Client extends PgClient>(
 ): Sessions<Client> {
   mustBePool(pool)
   const names = prepare ? statementNames(pool) : undefined
-  const manner = { names, pipeline }
+  const manner = { names, pipeline, pool: prepare ? pool : undefined }
   guardIdle(pool)
   return {
     adapter: 'pg',
@@ -109,10 +109,13 @@ function onlySession(): LockUsageError {
 interface Manner {
   readonly names: StatementNames | undefined
   readonly pipeline: boolean | undefined
+  /** Whose connections keep statements prepared. */
+  readonly pool: object | undefined
 }
 
 /** Field by field, and no more than it has to do: one is made for every transaction, and what it costs is waited for. */
-function sessionOf<Client extends PgClient>(client: Client, { names, pipeline }: Manner): Session<Client> {
+function sessionOf<Client extends PgClient>(client: Client, manner: Manner): Session<Client> {
+  const { names, pipeline, pool } = manner
   const loss = watchLoss(client)
   const line = new Line(client)
   const body = new PgBody(client, line)
@@ -140,7 +143,7 @@ function sessionOf<Client extends PgClient>(client: Client, { names, pipeline }:
   }
   if (pipeline === true || (pipeline === undefined && canRide(client))) session.ride = ride
   if (pipeline === true) session.ridesWithLocks = true
-  if (canRide(client)) session.whole = wholeOn(client, body)
+  if (canRide(client)) session.whole = wholeOn(client, body, pool)
   // the native client tells nothing
   if (client.connection !== undefined) session.witness = body.state
   if (client.processID != null) session.backend = String(client.processID)
@@ -150,7 +153,7 @@ function sessionOf<Client extends PgClient>(client: Client, { names, pipeline }:
 /** Few transactions are sent so: it is loaded when one is. */
 let sending: { readonly sendWhole: typeof sendWhole } | undefined
 
-function wholeOn(client: PgClient, body: Body): NonNullable<Session['whole']> {
+function wholeOn(client: PgClient, body: Body, pool: object | undefined): NonNullable<Session['whole']> {
   // no text of the head or of a lock has a semicolon but between two statements
   return async ({ start, locks, statements }) => {
     sending ??= await import('./send-whole.ts')
@@ -158,6 +161,7 @@ function wholeOn(client: PgClient, body: Body): NonNullable<Session['whole']> {
       head: beginText(start).split('; '),
       locks: locks.flatMap(({ sql }) => sql.split('; ')),
       statements,
+      pool,
     })
   }
 }
