@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { LockError, LockTimeoutError } from '../../src/core/errors.ts'
+import { rawHashtextKey } from '../../src/core/raw-key.ts'
 import { caught } from '../entries/stage.ts'
 import { describeClients, type Client, type Scene } from './client.ts'
 
@@ -9,6 +10,13 @@ const limits: Readonly<Record<string, string>> = {
   postgres: "select setting from pg_settings where name = 'lock_timeout'",
   mysql: "show session variables where variable_name in ('innodb_lock_wait_timeout', 'lock_wait_timeout')",
   mariadb: "show session variables where variable_name in ('innodb_lock_wait_timeout', 'lock_wait_timeout')",
+}
+
+/** Changes them from inside of a transaction. */
+const changes: Readonly<Record<string, string>> = {
+  postgres: 'set local lock_timeout = 4000',
+  mysql: 'set session innodb_lock_wait_timeout = 4',
+  mariadb: 'set session innodb_lock_wait_timeout = 4',
 }
 
 describeClients((scene) => {
@@ -26,6 +34,35 @@ describeClients((scene) => {
       expect(await limitsOf(client)).toEqual(before)
     }
   })
+
+  const keys = scene.name === 'postgres' ? ['beside', rawHashtextKey('beside')] : ['beside']
+  test.each(keys)(
+    'what the work sends beside a named lock with a limit is not under that: %j',
+    async (key) => {
+      const [client, rival] = [scene.connect(1), scene.connect(2)]
+      const held = await rival.locks.acquire(key)
+      const work = async (tx: unknown): Promise<void> => {
+        const before = await limitsIn(client, tx)
+        const lock = client.locks.lock(tx, key, { wait: { timeoutMs: 60_000 } })
+        await new Promise(setImmediate) // it is asked for by then, and waits
+        const [during, after] = [limitsIn(client, tx), limitsAfterChange(client, tx)]
+        await held.release()
+        await lock
+        expect(await during).toEqual(before)
+        const changed = await after
+        expect(changed).not.toEqual(before)
+        expect(await limitsIn(client, tx)).toEqual(changed)
+      }
+      await client.locks.transaction(work, { isolation: 'read committed' }).finally(() => held.release())
+    },
+  )
+
+  const limitsAfterChange = async (client: Client, tx: unknown): Promise<unknown> => {
+    const change = client.query(tx, changes[scene.name] ?? '')
+    const limit = limitsIn(client, tx)
+    await change
+    return limit
+  }
 
   test('rows that are locked at once, each with a limit, leave no setting behind', async () => {
     const client = scene.connect(2)

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { LockTimeoutError } from '../../src/core/errors.ts'
 import type { WaitOf } from '../../src/locks.ts'
 import type { WithLockOptions } from '../../src/locks/named/lock-options.ts'
+import type { TransactionOptions } from '../../src/locks/transaction/options.ts'
 import { describeEngines, type EngineContext } from '../engines/use.ts'
 import { connected, type Subject, type Tx } from './subject.ts'
 
@@ -46,6 +47,8 @@ const together = (...texts: string[]): unknown => expect.stringMatching(new RegE
 function postgresSpecs(context: EngineContext): void {
   const subject = connected(context)
   const beginning = (words: string): unknown => together(words, number)
+  const seen = async (tx: Tx): Promise<unknown> =>
+    ((await tx.query('show lock_timeout')) as pg.QueryResult<{ lock_timeout: string }>).rows[0]?.lock_timeout
 
   test('a transaction costs 1, the end: a beginning that waits for nothing travels with its first statement', async () => {
     expect(await tripsOf(subject(), run)).toEqual([together('BEGIN', number, body), 'COMMIT'])
@@ -97,6 +100,22 @@ function postgresSpecs(context: EngineContext): void {
     expect(trips).toEqual([together(levelled, ...locksInAMinute), body, 'COMMIT'])
   })
 
+  test('a named lock that joins the transaction costs 1, and a timeout of its own costs nothing', async () => {
+    const work: Work = async ({ locks }, tx) => {
+      await tx.query(body)
+      await locks.lock(tx, 'joined', { wait: { timeoutMs: 1500 } })
+      expect(await seen(tx)).toBe('2500ms')
+    }
+    const [, ...rest] = await tripsOf(subject(), work, { lockTimeoutMs: 2500, isolation: 'read committed' })
+    expect(rest).toEqual([
+      expect.stringMatching(
+        /^SELECT set_config\(.*'1500', true\), pg_advisory_xact_lock\(\$1::bigint\), set_config\(/,
+      ),
+      'show lock_timeout',
+      'COMMIT',
+    ])
+  })
+
   test('a named lock that is only tried costs 3, since its answer has to be read', async () => {
     const trips = await lockedTripsOf(subject(), ['tried'], { wait: 'nowait' })
     expect(trips).toEqual([
@@ -106,9 +125,6 @@ function postgresSpecs(context: EngineContext): void {
       'COMMIT',
     ])
   })
-
-  const seen = async (tx: Tx): Promise<unknown> =>
-    ((await tx.query('show lock_timeout')) as pg.QueryResult<{ lock_timeout: string }>).rows[0]?.lock_timeout
 
   test('the timeout of the transaction is there again after a named lock that had its own', async () => {
     const { locks } = subject()
@@ -247,11 +263,7 @@ async function lockedTripsOf(
 }
 
 /** The round trips of one transaction. One that ends with a lock timeout has round trips as well. */
-function tripsOf(
-  subject: Subject,
-  work: Work,
-  options?: { lockTimeoutMs: number },
-): Promise<readonly string[]> {
+function tripsOf(subject: Subject, work: Work, options?: TransactionOptions): Promise<readonly string[]> {
   return subject.proxy.during(() =>
     subject.locks
       .transaction((tx) => work(subject, tx), options)

@@ -1,8 +1,9 @@
 import type { SqlStatement } from '../../core/statement.ts'
 import type { BesideLock } from '../named-lock.ts'
 
-/** A lock that is waited for, as it travels with BEGIN: with the columns beside it, and the name of its key at the end. */
-const waitingLock = /^SELECT (?<columns>.*\bpg_advisory_xact_lock(?:_shared)?\([^()]*\).*?)(?<name> \/\*.*)?$/
+/** A lock that is waited for: with the columns beside it, and the name of its key at the end. */
+const waitingLock =
+  /^SELECT (?<columns>.*\bpg_advisory_xact_lock(?:_shared)?\((?:[^()]|\([^()]*\))*\).*?)(?<name> \/\*.*)?$/
 
 /**
  * A lock with columns before and behind it: one statement less, for the server to plan and for the driver to read. The

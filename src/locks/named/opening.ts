@@ -185,6 +185,9 @@ export async function takeForTransaction(
 /**
  * Sends a lock's statements under the plan's setting, and waits as the plan says. Where there are none, the setting is
  * left alone: what a transaction has for itself would be taken for the session's old value.
+ *
+ * A lock that can have its setting in its own statement has it there: what the work sends meanwhile would come between
+ * three of them, and run under the lock's setting, or change that of the transaction in vain.
  */
 async function sendPlanned(
   { session, dialect, signal, doubt }: OpenTransaction<unknown>,
@@ -192,8 +195,10 @@ async function sendPlanned(
   statements: readonly Statement[],
 ): Promise<void> {
   if (statements.length === 0) return
-  const send = (): Promise<unknown> => sendLock(session, statements, theLock)
-  await withSetting(session, plan.setting, {
+  const { setting } = plan
+  const one = setting && statements.every(isSql) ? joined(dialect, statements, setting) : undefined
+  const send = (): Promise<unknown> => sendLock(session, one ?? statements, theLock)
+  await withSetting(session, one === undefined ? setting : undefined, {
     doubt,
     signal,
     work: () => take(plan, { dialect, signal, what: theLock }, send),
