@@ -98,6 +98,13 @@ export class LockLostError extends LockError {
 export class CommitOutcomeUnknownError extends LockError {
   override readonly name = 'CommitOutcomeUnknownError'
   readonly code = 'COMMIT_UNKNOWN'
+  /** True where all of it is known to be stored, and only the rows that it gave are lost. Otherwise nobody knows. */
+  readonly isStored: true | undefined
+
+  constructor(message: string, { isStored, ...options }: ErrorOptions & { readonly isStored?: true } = {}) {
+    super(message, options)
+    this.isStored = isStored
+  }
 }
 
 /** The call contradicts itself or came at the wrong time; `field` names what to change. */

@@ -42,8 +42,8 @@ export interface WholeCourse {
    * again.
    */
   readonly stored: Promise<readonly (readonly Row[])[]>
-  /** Whether anything of it has left: otherwise nothing can be stored. */
-  readonly wasSent: () => boolean
+  /** Whether the database may have run any of it: otherwise nothing can be stored. */
+  readonly mayHaveRun: () => boolean
   /** Asks the server to end what it is at. It may be done all the same: `stored` tells, unless the server is silent. */
   readonly cancel: () => void
 }

@@ -69,7 +69,7 @@ export function concludedBy(error: unknown): Stated | undefined {
   if (error instanceof LockTimeoutError) return { kind: 'lock-timeout', transaction: 'open', code }
   if (error instanceof LockNotAvailableError) return { kind: 'lock-not-available', transaction: 'open', code }
   if (error instanceof CommitOutcomeUnknownError)
-    return { kind: 'commit-unknown', transaction: 'unknown', code }
+    return { kind: error.isStored === true ? 'other' : 'commit-unknown', transaction: 'unknown', code }
   // whatever the work has thrown afterwards, running it again would do twice what is stored
   if (error instanceof LockUsageError && error.isStored) return { kind: 'other', transaction: 'open', code }
   return undefined

@@ -46,6 +46,7 @@ export function tellTransaction<T>(
 }
 
 function outcomeOf(error: unknown): NonNullable<TransactionEvent['outcome']> {
-  if (error instanceof CommitOutcomeUnknownError) return 'unknown'
-  return error instanceof LockUsageError && error.isStored ? 'committed' : 'rolled back'
+  const isUnknown = error instanceof CommitOutcomeUnknownError
+  if (isUnknown && error.isStored !== true) return 'unknown'
+  return isUnknown || (error instanceof LockUsageError && error.isStored) ? 'committed' : 'rolled back'
 }

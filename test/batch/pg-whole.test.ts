@@ -1,6 +1,9 @@
+import type { Socket } from 'node:net'
+
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
+import { classifyError } from '../../src/classify.ts'
 import { CommitOutcomeUnknownError, LockUsageError } from '../../src/core/errors.ts'
 import { createLocks, type Locks } from '../../src/entries/pg.ts'
 import { describeEngines, until, type EngineContext } from '../engines/use.ts'
@@ -80,7 +83,28 @@ function specs(context: EngineContext): void {
       const error = await caught(locks.batch(key, [add]))
       await cut
       expect(error).toBeInstanceOf(CommitOutcomeUnknownError)
+      expect(error).toMatchObject({ isStored: undefined })
       expect(await stored()).toBe(count)
+    })
+
+    test.each([
+      ['gave no rows, it is done', [add, { ...add, expect: { rows: 1 } }], [[], []]],
+      ['gave rows, it is said to be stored', [add, { sql: 'select 1' }], undefined],
+    ] as const)('and the caller knows that what is stored %s', async (_, statements, results) => {
+      const locks = locksAt(proxy.url)
+      await locks.batch(key, [{ sql: 'select 1' }])
+      const cut = proxy.cutAt('COMMIT', 'after')
+      const before = await stored()
+      const batch = locks.batch(key, statements, { verifyCommit: async () => (await stored()) > before })
+      if (results !== undefined) expect(await batch).toEqual(results)
+      else {
+        const said = await caught(batch)
+        expect(said).toBeInstanceOf(CommitOutcomeUnknownError)
+        expect(said).toMatchObject({ isStored: true, message: expect.stringContaining('are stored') })
+        expect(classifyError(said)).toMatchObject({ kind: 'other', retryable: false })
+      }
+      await cut
+      expect(await stored()).toBe(before + statements.filter(({ sql }) => sql === add.sql).length)
     })
 
     test('and the caller knows that nothing is stored, it is run again', async () => {
@@ -154,6 +178,40 @@ function specs(context: EngineContext): void {
     }) as never
     await locks.batch(key, [add])
     expect(isBroken).toBe(true)
+    expect(await stored()).toBe(1)
+  })
+
+  test('one on a connection that the server had ended before is known not to be stored, and is run again', async () => {
+    const pool = new pg.Pool({ connectionString: context.engine.server.url, max: 2 })
+    pool.on('error', () => {})
+    closing.push(() => pool.end())
+    const locks = createLocks(pool)
+    await locks.batch(key, [{ sql: 'select 1' }])
+    const connect = pool.connect.bind(pool)
+    let pid: unknown
+    pool.connect = (async () => {
+      const client = await connect()
+      if (pid !== undefined) return client
+      pid = (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid
+      const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } })
+        .connection
+      client.on('error', () => {})
+      // the word of the end is on its way when the batch is sent
+      stream.pause()
+      await ask(`select pg_terminate_backend(${String(pid)})`)
+      const running = `select pid from pg_stat_activity where pid = ${String(pid)}`
+      await until(async () => (await ask(running)).length === 0, 'the end of the session')
+      const query = client.query.bind(client) as (...of: readonly unknown[]) => unknown
+      client.query = ((...of: readonly unknown[]) => {
+        const sent = query(...of)
+        stream.resume()
+        return sent
+      }) as never
+      return client
+    }) as never
+    let why: unknown
+    await locks.batch(key, [add], { onRetry: ({ error }) => void (why = error) })
+    expect(why).toMatchObject({ code: '57P01' })
     expect(await stored()).toBe(1)
   })
 

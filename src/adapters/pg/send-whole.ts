@@ -33,14 +33,14 @@ export function sendWhole(
   if (keeping !== undefined) nameQueries(queries, keeping)
   const { course, ear } = courseOf(client, body)
   const query = new WholeQuery(client, texts, { queries, ear, keeping })
-  const wasSent = (): boolean => query.isSent
+  const mayHaveRun = (): boolean => query.mayHaveRun
   body.begin()
   for (const [text, values] of asked) body.state.sends(text, values)
   body.state.sends('COMMIT')
   // COMMIT is among what is sent
   body.close()
   client.query(query)
-  return { ...course, wasSent }
+  return { ...course, mayHaveRun }
 }
 
 function keepingOn({ connection, processID }: WholeClient, pool: object): Keeping | undefined {
@@ -52,7 +52,7 @@ function keepingOn({ connection, processID }: WholeClient, pool: object): Keepin
 function courseOf(
   client: CancelTarget,
   body: PgBody<BodyClient>,
-): { readonly course: Omit<WholeCourse, 'wasSent'>; readonly ear: WholeEar } {
+): { readonly course: Omit<WholeCourse, 'mayHaveRun'>; readonly ear: WholeEar } {
   const begun = promised<readonly Row[]>()
   const locked = promised<void>()
   const stored = promised<readonly (readonly Row[])[]>()

@@ -52,8 +52,8 @@ export function queriesOf(
 
 /** A transaction as one query: the client lines it up like any other, and the server answers it part by part. */
 export class WholeQuery {
-  /** A client whose connection has ended refuses it before. */
-  isSent = false
+  /** A client whose connection has ended does not send it, and a server that had ended it does not read it. */
+  mayHaveRun = false
   readonly #bytes: readonly Uint8Array[]
   readonly #queries: readonly OwnQuery[]
   readonly #ear: WholeEar
@@ -90,7 +90,7 @@ export class WholeQuery {
   }
 
   submit({ stream }: { readonly stream: Way['stream'] }): null {
-    this.isSent = true
+    this.mayHaveRun = true
     stream.cork()
     for (const bytes of this.#bytes) stream.write(bytes)
     stream.uncork()
@@ -141,6 +141,8 @@ export class WholeQuery {
   }
 
   handleError(error: Error): void {
+    // answers come in their order: one to BEGIN would have come before
+    if (this.#done === 0 && isEndOfSession(error)) this.mayHaveRun = false
     const name = this.#query?.name
     const isRefused = typeof name === 'string' && this.#keeping?.kept.names.isRefused(error, name) === true
     this.#ear.failed(isRefused ? new NameRefused(error) : error)
@@ -159,6 +161,14 @@ export class WholeQuery {
     if (failure === undefined) this.#ear.ended(results, this.#tag)
     else this.#ear.failed(unreadable(failure))
   }
+}
+
+/** What a server says that ends an idle session, in the place where it does that. A pooler says neither. */
+function isEndOfSession({
+  code,
+  routine,
+}: Error & { readonly code?: unknown; readonly routine?: unknown }): boolean {
+  return typeof code === 'string' && code.startsWith('57P0') && routine === 'ProcessInterrupts'
 }
 
 /** A parser of the application's own has failed. */

@@ -62,7 +62,7 @@ export function wholeOf(statements: readonly CheckedStatement[]): Whole<Answers>
       const course = await open.session.whole?.({ start, locks: locks.head, statements: all })
       return course && { ...course, locked: lockedIn(open, course, locks) }
     },
-    stored: storedWhole,
+    stored: (open, sent) => storedWhole(open, sent, statements),
   }
 }
 

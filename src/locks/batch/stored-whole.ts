@@ -6,6 +6,7 @@ import type { OpenTransaction } from '../port.ts'
 import { settleCommit } from '../transaction/commit.ts'
 import type { SentWhole } from '../transaction/job.ts'
 import { noteStored } from '../transaction/open-transaction.ts'
+import type { CheckedStatement } from './statement.ts'
 
 type Answers = readonly (readonly Row[])[]
 
@@ -15,7 +16,11 @@ type Answers = readonly (readonly Row[])[]
  * COMMIT is under way from the first moment on: to give up means no more than to cancel, and whether anything is stored
  * is what the server says.
  */
-export async function storedWhole<Tx>(open: OpenTransaction<Tx>, sent: SentWhole<Tx>): Promise<Answers> {
+export async function storedWhole<Tx>(
+  open: OpenTransaction<Tx>,
+  sent: SentWhole<Tx>,
+  statements: readonly CheckedStatement[],
+): Promise<Answers> {
   const { course, doubt } = sent
   const { signal } = open
   let head: Row | undefined
@@ -38,21 +43,27 @@ export async function storedWhole<Tx>(open: OpenTransaction<Tx>, sent: SentWhole
       noteStored(open)
       throw error
     }
-    if (!course.wasSent()) {
+    if (!course.mayHaveRun()) {
       open.doubt(error)
       throw error
     }
     await settleCommit(error, open, doubt(head))
     noteStored(open)
-    throw new CommitOutcomeUnknownError(
-      'the statements are stored, but what they gave was lost with the connection: read it before you go on',
-      { cause: error },
-    )
+    return unlessLost(statements, error)
   } finally {
     signal?.removeEventListener('abort', cancel)
   }
   noteStored(open)
   return answers
+}
+
+/** All of it is stored: what the statements gave, unless that was rows, which the connection took with it. */
+function unlessLost(statements: readonly CheckedStatement[], cause: unknown): Answers {
+  if (!statements.some(({ returns }) => returns)) return statements.map(() => [])
+  throw new CommitOutcomeUnknownError(
+    'the statements are stored, and the rows that they gave were lost with the connection: read them again, and do not repeat the batch',
+    { isStored: true, cause },
+  )
 }
 
 async function answered<Tx>(
