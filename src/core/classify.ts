@@ -46,7 +46,7 @@ function classify(thrown: unknown, dialects: readonly ErrorSource[], told?: stri
   const transaction = best?.transaction ?? concluded?.transaction ?? 'open'
   return {
     kind,
-    retryable: isRetryable(kind),
+    retryable: concluded?.retryable ?? isRetryable(kind),
     ...(dialect === undefined ? {} : { dialect }),
     ...(code === undefined ? {} : { code }),
     transaction: kind === 'commit-unknown' ? 'unknown' : transaction,

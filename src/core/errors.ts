@@ -29,19 +29,23 @@ export abstract class LockError extends Error {
   readonly isRetryable: boolean = false
 }
 
-/** The transaction lost against another one: run all of it again, decisions included. */
+/**
+ * The transaction lost against another one, or its connection before anything was stored: run all of it again, decisions
+ * included.
+ */
 export class RetryableTransactionError extends LockError {
   override readonly name = 'RetryableTransactionError'
   readonly code: RetryableCode = 'TX_RETRYABLE'
   override readonly isRetryable = true
-  readonly kind: RetryableKind
+  /** `connection-lost` only where it is known that nothing is stored. */
+  readonly kind: RetryableKind | 'connection-lost'
   /**
    * Who waited for whom, of a `deadlock` that ended the call: there when the last attempt has failed, on databases whose
    * server tells. Of attempts that are repeated the channel `holdfast:deadlock` tells.
    */
   declare readonly deadlock?: Deadlock
 
-  constructor(kind: RetryableKind, message: string, options?: ErrorOptions) {
+  constructor(kind: RetryableKind | 'connection-lost', message: string, options?: ErrorOptions) {
     super(message, options)
     this.kind = kind
   }

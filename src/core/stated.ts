@@ -11,6 +11,8 @@ import {
 /** The meaning that an error states by itself, and the code that it states it with. */
 export interface Stated extends ErrorMeaning {
   readonly code: string
+  /** Of a kind that says so by itself only where more is known. */
+  readonly retryable?: true
 }
 
 const lost: ErrorMeaning = { kind: 'connection-lost', transaction: 'unknown' }
@@ -65,7 +67,8 @@ export function statedBy(error: ErrorLike): Stated | undefined {
 export function concludedBy(error: unknown): Stated | undefined {
   if (!(error instanceof LockError)) return undefined
   const { code } = error
-  if (error instanceof RetryableTransactionError) return { kind: error.kind, transaction: 'aborted', code }
+  if (error instanceof RetryableTransactionError)
+    return { kind: error.kind, transaction: 'aborted', code, retryable: true }
   if (error instanceof LockTimeoutError) return { kind: 'lock-timeout', transaction: 'open', code }
   if (error instanceof LockNotAvailableError) return { kind: 'lock-not-available', transaction: 'open', code }
   if (error instanceof CommitOutcomeUnknownError)

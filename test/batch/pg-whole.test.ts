@@ -4,7 +4,11 @@ import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { classifyError } from '../../src/classify.ts'
-import { CommitOutcomeUnknownError, LockUsageError } from '../../src/core/errors.ts'
+import {
+  CommitOutcomeUnknownError,
+  LockUsageError,
+  RetryableTransactionError,
+} from '../../src/core/errors.ts'
 import { createLocks, type Locks } from '../../src/entries/pg.ts'
 import { describeEngines, until, type EngineContext } from '../engines/use.ts'
 import { startCuttingProxy, type CuttingProxy } from '../entries/cutting-proxy.ts'
@@ -114,6 +118,20 @@ function specs(context: EngineContext): void {
       await locks.batch(key, [add], { verifyCommit: async () => (await stored()) > 0 })
       await cut
       expect(await stored()).toBe(1)
+    })
+
+    test('and the caller knows that nothing is stored, but there is no attempt left, the error says to run it again', async () => {
+      const locks = locksAt(proxy.url)
+      await locks.batch(key, [{ sql: 'select 1' }])
+      const cut = proxy.cutAt('COMMIT', 'before')
+      const said = await caught(locks.batch(key, [add], { attempts: 1, verifyCommit: async () => false }))
+      await cut
+      expect(said).toBeInstanceOf(RetryableTransactionError)
+      expect(said).toMatchObject({
+        kind: 'connection-lost',
+        message: expect.stringContaining('verifyCommit'),
+      })
+      expect(classifyError(said).retryable).toBe(true)
     })
   })
 

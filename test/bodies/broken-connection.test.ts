@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
+import { classifyError } from '../../src/classify.ts'
 import type { EngineSession } from '../engines/engine.ts'
 import { until } from '../engines/use.ts'
 import { caught } from '../entries/stage.ts'
@@ -33,6 +34,44 @@ describeClients((scene) => {
     await until(() => works(client), 'another connection')
     expect(uncaught).toEqual([])
   })
+
+  const asLost = {
+    name: 'RetryableTransactionError',
+    kind: 'connection-lost',
+    isRetryable: true,
+    message: expect.stringMatching(/before anything was stored.*: run it again$/),
+  }
+
+  test.each([
+    { attempts: 1 },
+    { attempts: 3 },
+    { attempts: 9, budgetMs: 60_000, backoff: { baseMs: 1e9, capMs: 1e9 } },
+  ])(
+    'a transaction that loses each of its connections ends with the error that says to run it again: %j',
+    async (options) => {
+      const client = scene.connect(1)
+      let runs = 0
+      const broken = client.locks.transaction(async (tx) => {
+        runs += 1
+        await client.query(tx, 'update item set n = n + 1 where id = 1')
+        await kill(await idOf(client, tx))
+        for (;;) await client.query(tx, 'select 1')
+      }, options)
+      const said = await caught(broken)
+      expect(said).toMatchObject(asLost)
+      expect(classifyError(said)).toMatchObject({ kind: 'connection-lost', retryable: true })
+      // of the driver's own, nobody knows whether a COMMIT was under way
+      const { cause } = said as Error
+      expect(classifyError(cause)).toMatchObject({
+        kind: 'connection-lost',
+        retryable: false,
+        original: cause,
+      })
+      expect(runs).toBe(options.budgetMs === undefined ? options.attempts : 1)
+      const [row] = await scene.connect(1).query(undefined, 'select n from item where id = 1')
+      expect(Number(row?.n)).toBe(0)
+    },
+  )
 
   test('one that has nothing to do and breaks does not either', async () => {
     const client = scene.connect(1)

@@ -93,6 +93,16 @@ function specs(context: EngineContext): void {
     expect(await journal()).toBe(1)
   })
 
+  test('one that could not be had is named by the error that says to run it again', async () => {
+    await proxy.close()
+    await expect(writer.write({ attempts: 2 })).rejects.toMatchObject({
+      name: 'RetryableTransactionError',
+      kind: 'connection-lost',
+      message: expect.stringContaining('(ECONNREFUSED): run it again'),
+      cause: { code: 'ECONNREFUSED' },
+    })
+  })
+
   if (context.name === 'postgres') {
     test.each(['before', 'after'] as const)(
       'the server is asked when the answer to COMMIT is lost (%s)',

@@ -65,10 +65,15 @@ function codeTable({ codes: table, otherwise }: ErrorTable): string {
     code(kind),
     keys.map(code).join(', '),
     code(transaction),
-    isRetryable(kind) ? 'yes' : 'no',
+    retried(kind),
   ])
   const rest = [code('other'), 'any other', code(otherwise), 'no']
   return markdownTable([['kind', 'codes', 'the transaction is then', 'retried'], ...rows, rest])
+}
+
+function retried(kind: ErrorKind): string {
+  if (kind === 'connection-lost') return 'before COMMIT is sent'
+  return isRetryable(kind) ? 'yes' : 'no'
 }
 
 function meaningsIn(table: ErrorTable['codes']): readonly Meaning[] {

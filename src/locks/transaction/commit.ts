@@ -1,6 +1,6 @@
 import { backoffMs } from '../../core/backoff.ts'
 import { deadlineIn, pause, type Deadline } from '../../core/deadline.ts'
-import { CommitOutcomeUnknownError } from '../../core/errors.ts'
+import { CommitOutcomeUnknownError, RetryableTransactionError } from '../../core/errors.ts'
 import { UnsentCommit, type Session } from '../../core/session.ts'
 import type { Row } from '../../core/statement.ts'
 import type { CommitProbe } from '../../dialects/transaction.ts'
@@ -77,7 +77,7 @@ async function findOut<Tx>(
   // before anybody is asked: the pool may have no other place
   transaction.giveUp(error)
   // one that only reads has stored nothing, and is as good as new when it is run again
-  if (transaction.access === 'read-only') throw new RolledBackError(error, 'and nothing was to be stored')
+  if (transaction.access === 'read-only') throw rolledBack(error, 'and nothing was to be stored')
   await provenCommitted(doubt, error)
 }
 
@@ -114,24 +114,21 @@ function isUnknown({ kind, transaction, error }: Failure): boolean {
   )
 }
 
-/** The connection broke, and the work is known not to be stored: it may be run again. */
-export class RolledBackError extends Error {
-  override readonly name = 'RolledBackError'
-
-  /** `why` it is known. */
-  constructor(cause: unknown, why: string) {
-    super(`COMMIT was not answered, ${why}`, { cause })
-  }
+/** The connection broke, and it is known `why` the work is not stored: it may be run again. */
+function rolledBack(cause: unknown, why: string): RetryableTransactionError {
+  return new RetryableTransactionError('connection-lost', `COMMIT was not answered, ${why}: run it again`, {
+    cause,
+  })
 }
 
 /** Rejects unless somebody knows that the work is stored. */
 async function provenCommitted<Tx>({ port, probe, verify }: CommitDoubt<Tx>, cause: unknown): Promise<void> {
   const fate = probe === undefined ? 'unknown' : await askServer(port, probe).catch(() => 'unknown')
   if (fate === 'committed') return
-  if (fate === 'rolled-back') throw new RolledBackError(cause, 'and the server says that nothing was stored')
+  if (fate === 'rolled-back') throw rolledBack(cause, 'and the server says that nothing was stored')
   if (verify !== undefined) {
     if (await verify()) return
-    throw new RolledBackError(cause, 'and verifyCommit says that nothing was stored')
+    throw rolledBack(cause, 'and verifyCommit says that nothing was stored')
   }
   throw new CommitOutcomeUnknownError(
     'COMMIT was not answered, or the connection broke before it was: the work may or may not be stored. Check before you retry, or pass verifyCommit',

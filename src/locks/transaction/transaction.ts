@@ -2,13 +2,17 @@ import { backoffMs } from '../../core/backoff.ts'
 import { checkWork } from '../../core/check-field.ts'
 import { deadlineIn, pause, type Deadline } from '../../core/deadline.ts'
 import { isRetryable, type ErrorKind } from '../../core/error-kind.ts'
-import { CommitOutcomeUnknownError, LockUsageError, RetryableTransactionError } from '../../core/errors.ts'
+import {
+  CommitOutcomeUnknownError,
+  LockError,
+  LockUsageError,
+  RetryableTransactionError,
+} from '../../core/errors.ts'
 import type { Sessions } from '../../core/session.ts'
 import type { Dialect } from '../../dialects/dialect.ts'
 import type { TransactionEvent } from '../../events/shapes.ts'
 import { areTransactionsHeard, tellRetry, tellTransaction } from '../../events/transaction-story.ts'
 import { attempt } from './attempt.ts'
-import { RolledBackError } from './commit.ts'
 import { LockContention } from '../contention.ts'
 import { withDeadlock } from '../deadlocks/examine.ts'
 import { placeOf } from '../event-place.ts'
@@ -167,7 +171,7 @@ async function beforeRetry(failure: Failure, state: Progress, options: Transacti
     failure.error instanceof LockContention
       ? pauseForLock(failure.error, state, options)
       : pauseAfterLoss(failure, state, options)
-  if (pauseMs >= state.deadline.remainingMs()) throw failure.error
+  if (pauseMs >= state.deadline.remainingMs()) throw lastError(failure)
   const { kind, error } = failure
   await options.onRetry?.({ attempt: state.attempt, kind, error, pauseMs })
   if (state.event !== undefined) tellRetry({ transaction: state.event, error, errorKind: kind, pauseMs })
@@ -189,17 +193,19 @@ function pauseForLock(
 }
 
 function pauseAfterLoss(failure: Failure, state: Progress, options: TransactionOptions): number {
-  if (!mayRepeat(failure, state, options)) throw failure.error
+  if (state.attempt >= mostAttempts(options) || !isWorthIt(failure.kind, options)) throw lastError(failure)
   return backoffMs(state.attempt, options.backoff)
 }
 
-function mayRepeat(
-  { kind, error }: Failure,
-  { attempt: done }: Progress,
-  options: TransactionOptions,
-): boolean {
-  if (done >= mostAttempts(options)) return false
-  return error instanceof RolledBackError || isWorthIt(kind, options)
+/** What the call ends with. Only here it is known of a lost connection that nothing is stored. */
+function lastError({ kind, code, error, original }: Failure): unknown {
+  if (kind !== 'connection-lost' || error instanceof LockError) return error
+  const from = code === undefined ? '' : ` (${code})`
+  return new RetryableTransactionError(
+    kind,
+    `the connection to the database was lost before anything was stored${from}: run it again`,
+    { cause: original },
+  )
 }
 
 function mostAttempts({ attempts = 5 }: TransactionOptions): number {
