@@ -235,6 +235,8 @@ function specs(context: EngineContext): void {
 
   test.each([
     ['too few values', { sql: 'insert into journal select $1::int + $2::int', params: [1] }, '08P01'],
+    ['a text with a NUL character', { sql: 'insert into journal values ($1) -- \0', params: [1] }, '08P01'],
+    ['a value with one', { sql: 'insert into journal values ($1)', params: ['1\0'] }, '22021'],
     [
       'what only looks like a guard',
       { sql: 'select $1::int', params: ['holdfast: other rows than expected'] },

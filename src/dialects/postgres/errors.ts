@@ -7,6 +7,7 @@ import {
 } from '../../core/classification.ts'
 
 const lost: ErrorMeaning = { kind: 'connection-lost', transaction: 'unknown' }
+const unreadable: ErrorMeaning = { kind: 'other', transaction: 'aborted' }
 const commitUnknown: ErrorMeaning = { kind: 'commit-unknown', transaction: 'unknown' }
 
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
@@ -40,8 +41,11 @@ const codes: Readonly<Record<string, ErrorMeaning>> = {
   '08004': lost,
   '08006': lost,
   '08P01': lost,
-  // too few values, or too many: the connection is as good as before
-  [variant('08P01', 'exec_bind_message')]: { kind: 'other', transaction: 'aborted' },
+  // Too few values, or too many, and a text with a NUL character, which ends it for the server: the rest of the message is
+  // nothing that it knows. The connection is as good as before.
+  [variant('08P01', 'exec_bind_message')]: unreadable,
+  [variant('08P01', 'pq_getmsgend')]: unreadable,
+  [variant('08P01', 'pq_copymsgbytes')]: unreadable,
   // The server ends the session: idle in a transaction, transaction_timeout, shutdown, crash, start-up, database
   // dropped, idle.
   '25P03': lost,

@@ -158,6 +158,8 @@ const postgres: Provocations = {
     '08007': elsewhere,
     '08P01': elsewhere,
     '08P01 / exec_bind_message': 'test/batch/pg-whole.test.ts provokes it',
+    '08P01 / pq_getmsgend': 'test/bodies/postgres-text.test.ts provokes it',
+    '08P01 / pq_copymsgbytes': 'test/bodies/postgres-text.test.ts provokes it',
     '57P02': crash,
     '57P03': crash,
     '57P04': crash,
