@@ -27,7 +27,8 @@ export function isRawKey(key: LockKey): key is RawKey {
 /** The key as it is now: whoever has made it may change it for the next call. */
 export function ownKey(key: LockKey): LockKey {
   if (Array.isArray(key)) return [...(key as readonly KeyPart[])]
-  return isRawKey(key) ? { ...key } : key
+  if (!isRawKey(key)) return key
+  return key.raw === 'int32-pair' ? { ...key, values: [...key.values] } : { ...key }
 }
 
 /** The canonical form of a key. Rejects what cannot be told apart safely: empty, oversized, fractional, broken text. */
