@@ -14,6 +14,13 @@ const calls = (locks: Locks<unknown, 'postgres'>) => ({
   guarded: () => locks.batch('k', [{ sql: 'DELETE FROM stock', expect: { rows: 1 } }]),
   typedAndGuarded: () =>
     locks.batch('k', [{ ...statement<Stock>('SELECT n FROM stock'), expect: { atLeast: 1 } }]),
+  assigned: () =>
+    locks.batch('k', [Object.assign(statement<Stock>('SELECT n FROM stock'), { expect: { rows: 1 } })]),
+  oneAssigned: () =>
+    locks.batch('k', [
+      { sql: 'SELECT 1' },
+      Object.assign(statement<Stock>('SELECT n FROM stock'), { expect: { rows: 1 } as const }),
+    ]),
 })
 
 type Given<Call extends keyof ReturnType<typeof calls>> = Awaited<ReturnType<ReturnType<typeof calls>[Call]>>
@@ -26,4 +33,8 @@ test('each result has the rows of its own statement', () => {
 test('only what expects something may give nothing', () => {
   expectTypeOf<Given<'guarded'>>().toEqualTypeOf<readonly [readonly Row[]] | undefined>()
   expectTypeOf<Given<'typedAndGuarded'>>().toEqualTypeOf<readonly [readonly Stock[]] | undefined>()
+  expectTypeOf<Given<'assigned'>>().toEqualTypeOf<readonly [readonly Stock[]] | undefined>()
+  expectTypeOf<Given<'oneAssigned'>>().toEqualTypeOf<
+    readonly [readonly Row[], readonly Stock[]] | undefined
+  >()
 })

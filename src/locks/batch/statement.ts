@@ -46,7 +46,7 @@ export type BatchResult<S extends readonly DeclaredStatement<unknown>[]> = S[num
 export function statement<R = Row>(
   sql: string,
   params: readonly unknown[] = [],
-): DeclaredStatement<R> & { readonly expect?: undefined } {
+): Omit<DeclaredStatement<R>, 'expect'> {
   return { sql, params }
 }
 
