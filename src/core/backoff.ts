@@ -1,3 +1,4 @@
+import { checkObject, checkWork, onlyKnown, show } from './check-field.ts'
 import { LockUsageError } from './errors.ts'
 
 /** How long the pauses between attempts are: random, up to a ceiling that rises with each attempt. */
@@ -10,6 +11,19 @@ export interface BackoffOptions {
   readonly factor?: number
   /** A number from 0 up to 1; told by tests that need the same pauses twice. @default Math.random */
   readonly random?: () => number
+}
+
+const fields = ['baseMs', 'capMs', 'factor', 'random']
+
+/** Refuses pauses that would be none, or would end in an error where nobody looks for it. */
+export function checkBackoff(backoff: BackoffOptions): void {
+  checkObject('backoff', backoff, fields)
+  onlyKnown(backoff, fields)
+  const { random, ...numbers } = backoff
+  for (const [field, value] of Object.entries(numbers))
+    if (value !== undefined && !(typeof value === 'number' && value >= 0))
+      throw new LockUsageError(`backoff.${field}`, `${show(value)} is not a number from 0 up`)
+  if (random !== undefined) checkWork(random, 'backoff.random', 'Math.random')
 }
 
 /**

@@ -18,8 +18,11 @@ export class LockContention extends RetryableTransactionError {
   }
 
   timedOut(limitMs: number | undefined): LockTimeoutError {
-    if (this.asked !== undefined && limitMs !== undefined)
-      return notInTime({ ...this.asked, wait: { timeoutMs: limitMs } }, this.cause)
+    if (this.asked !== undefined && limitMs !== undefined) {
+      const limit =
+        this.timeoutMs === undefined ? { lockTimeoutMs: limitMs } : { wait: { timeoutMs: limitMs } }
+      return notInTime({ ...this.asked, ...limit }, this.cause)
+    }
     return new LockTimeoutError(`a lock was not acquired within ${limitMs} ms`, { cause: this.cause })
   }
 }

@@ -19,6 +19,8 @@ export interface Asked {
   readonly table?: TableName
   readonly mode?: LockMode | undefined
   readonly wait?: Wait | undefined
+  /** The limit of the transaction for every lock that has none of its own. */
+  readonly lockTimeoutMs?: number | undefined
   readonly dialect?: string
   /** Why it is not to be had now. @default 'another holder has it' */
   readonly because?: string
@@ -56,12 +58,17 @@ export function notAvailable(asked: Asked, cause?: unknown): LockNotAvailableErr
 }
 
 export function notInTime(asked: Asked, cause?: unknown): LockTimeoutError {
-  const { label, wait } = asked
-  const limit = typeof wait === 'object' ? `${wait.timeoutMs} ms` : "the server's own limit"
-  return new LockTimeoutError(
-    `${label} not acquired within ${limit}${reasonIn(cause, wait)}`,
-    fieldsOf(asked, cause),
-  )
+  const { label, wait, lockTimeoutMs } = asked
+  const timeoutMs = typeof wait === 'object' ? wait.timeoutMs : lockTimeoutMs
+  return new LockTimeoutError(`${label} not acquired within ${limitIn(asked)}${reasonIn(cause, timeoutMs)}`, {
+    ...fieldsOf(asked, cause),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  })
+}
+
+function limitIn({ wait, lockTimeoutMs }: Asked): string {
+  if (typeof wait === 'object') return `${wait.timeoutMs} ms`
+  return lockTimeoutMs === undefined ? "the server's own limit" : `${lockTimeoutMs} ms (lockTimeoutMs)`
 }
 
 /** The same, with the name of the dialect where the port knows it by now. */
@@ -93,8 +100,7 @@ function beneath(error: LockTimeoutError | LockNotAvailableError): unknown {
 }
 
 /** Where it is not that another holds the lock: no connection, or a server that is silent beyond the time it was given. */
-function reasonIn(cause: unknown, wait: Wait | undefined): string {
-  const limitMs = typeof wait === 'object' ? wait.timeoutMs : 0
+function reasonIn(cause: unknown, limitMs = 0): string {
   const isSilent = cause instanceof NoAnswerError && cause.afterMs > limitMs
   const isTold = cause instanceof LockUsageError || cause instanceof RetryableTransactionError
   return isSilent || isTold ? `: ${cause.message}` : ''

@@ -115,5 +115,10 @@ describeEntries((stage: Stage) => {
     )
     isHeld(held, { table: 'counter', mode: 'exclusive' })
     expect(held).toHaveProperty('message', 'row lock on "counter" not acquired: another holder has it')
+    const ended = await whileHeld(hold, () =>
+      locks.transaction((tx) => locks.rows(tx, target), { lockTimeoutMs: 60 }),
+    )
+    isSlow(ended, { table: 'counter', mode: 'exclusive' })
+    says(ended, 'row lock on "counter" not acquired within 60 ms (lockTimeoutMs)')
   })
 })

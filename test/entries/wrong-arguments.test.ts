@@ -331,6 +331,36 @@ describeEntries((stage: Stage) => {
     )
   })
 
+  test.each<[object, string]>([
+    [{ backoff: 5 }, 'backoff: 5 is not an object: pass one, with any of baseMs, capMs, factor, random'],
+    [
+      { backoff: { basems: 1 } },
+      'basems: is not a field of this request; known: baseMs, capMs, factor, random',
+    ],
+    [{ backoff: { baseMs: '1' } }, 'backoff.baseMs: "1" is not a number from 0 up'],
+    [{ backoff: { factor: Number.NaN } }, 'backoff.factor: NaN is not a number from 0 up'],
+    [{ backoff: { random: 1 } }, 'backoff.random: 1 is not a function: pass one, as in Math.random'],
+    [{ onRetry: 1 }, 'onRetry: 1 is not a function: pass one, as in ({ attempt, kind }) => { ... }'],
+    [{ verifyCommit: true }, 'verifyCommit: true is not a function: pass one, as in async () => true'],
+    [{ alsoRetry: 'busy' }, `alsoRetry: "busy" is not a list: pass one, as in ['lock-timeout']`],
+  ])('options that only count when something went wrong: %j', async (options, expected) => {
+    const { transaction, withLock, tryLock, work } = locksOf()
+    expect(await sentence(transaction(async () => {}, options))).toBe(expected)
+    expect(await sentence(withLock('none', async () => {}, options))).toBe(expected)
+    expect(await sentence(tryLock('none', async () => {}, options))).toBe(expected)
+    if ('backoff' in options)
+      expect(await sentence(work(jobs, async () => {}, options as never))).toBe(expected)
+  })
+
+  test('a list of keys that has holes', async () => {
+    const { withLocks } = locksOf()
+    const holes = (length: number): string[] => Object.assign([], { length })
+    for (const keys of [holes(2), holes(1), Object.assign(holes(2), { 0: 'a' })])
+      expect(await sentence(withLocks(keys, async () => {}))).toBe(
+        `keys[${keys[0] === 'a' ? 1 : 0}]: is missing: pass a key, as in ['order', 7]`,
+      )
+  })
+
   test('no queue, no job, no handler', async () => {
     const { claim, complete, work } = locksOf()
     expect(await sentence(claim('job' as never))).toBe(

@@ -250,7 +250,7 @@ function runLocked<Tx, T>(
     isGranted = granted
     if (granted && !holdsTurn) endTurns(turns)
   }
-  const asked = askedOf(names, lock)
+  const asked = { ...askedOf(names, lock), lockTimeoutMs: options.lockTimeoutMs }
   const stories = tellOpening(port, () => names.map(({ key }) => ({ kind: 'named', key, ...lock })))
   const opening: Opening = { locking, names, lock, deadline, onChange, stories }
   const run = (): Promise<T> =>

@@ -36,9 +36,10 @@ export interface JoinCall {
 export function joinLock(open: OpenTransaction<unknown>, call: JoinCall): Promise<Receipt> {
   const began = performance.now()
   const { name, lock } = call
+  const { lockTimeoutMs } = open
   const join = (): Promise<Receipt> =>
     partOf(open, () => oneAtATime(open, () => joinNow(open, call))).catch((error: unknown) => {
-      throw namingHeld(error, { ...askedOf([name], lock), dialect: open.dialect.name, began })
+      throw namingHeld(error, { ...askedOf([name], lock), lockTimeoutMs, dialect: open.dialect.name, began })
     })
   // what the transaction has already is not taken again
   return open.named.has(name.id)

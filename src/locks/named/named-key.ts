@@ -24,8 +24,15 @@ export function inCanonicalOrder(keys: readonly LockKey[]): readonly NamedKey[] 
     throw new LockUsageError('keys', `${keys.length} are too many at once (at most ${maxKeys})`)
   const [first] = keys as readonly LockKey[]
   if (keys.length === 1 && first !== undefined) return [namedKey(first)]
-  const byId = new Map(keys.map(namedKey).map((one) => [one.id, one]))
+  // what has holes has no element there that map would look at
+  const byId = new Map(Array.from(keys as readonly LockKey[], keyAt).map((one) => [one.id, one]))
   return [...byId.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+function keyAt(key: LockKey | undefined, index: number): NamedKey {
+  if (key === undefined)
+    throw new LockUsageError(`keys[${index}]`, "is missing: pass a key, as in ['order', 7]")
+  return namedKey(key)
 }
 
 export function namedKey(given: LockKey): NamedKey {

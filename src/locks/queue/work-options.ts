@@ -1,13 +1,5 @@
-import type { BackoffOptions } from '../../core/backoff.ts'
-import {
-  checkDuration,
-  checkName,
-  checkObject,
-  checkSignal,
-  checkWork,
-  onlyKnown,
-  show,
-} from '../../core/check-field.ts'
+import { checkBackoff, type BackoffOptions } from '../../core/backoff.ts'
+import { checkDuration, checkName, checkSignal, checkWork, onlyKnown, show } from '../../core/check-field.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { Job } from './job.ts'
 import type { Queue } from './queue-definition.ts'
@@ -87,7 +79,7 @@ export function checkWorkOptions<R extends object>(options: WorkOptions<R>, queu
     throw new LockUsageError('concurrency', `${show(concurrency)} is not a whole number from 1 to 1000`)
   checkSignal(signal)
   checkWork(onError, 'onError', '(error, job) => { ... }')
-  if (backoff !== undefined) checkObject('backoff', backoff, ['baseMs', 'capMs', 'factor', 'random'])
+  if (backoff !== undefined) checkBackoff(backoff)
   return {
     concurrency,
     signal,

@@ -61,12 +61,12 @@ function toldOf({ table, options: { mode = 'exclusive', wait = 'block' } }: RowC
   return { kind: 'rows', table, mode, wait }
 }
 
-function askedOf({ dialect }: OpenTransaction<unknown>, call: RowCall, began: number): Asked {
+function askedOf({ dialect, lockTimeoutMs }: OpenTransaction<unknown>, call: RowCall, began: number): Asked {
   const {
     table,
     options: { mode = 'exclusive', wait },
   } = call
-  const asked = { label: labelOfRows(table), mode, wait, dialect: dialect.name, began }
+  const asked = { label: labelOfRows(table), mode, wait, lockTimeoutMs, dialect: dialect.name, began }
   return table === undefined ? asked : { ...asked, table }
 }
 

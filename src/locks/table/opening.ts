@@ -45,7 +45,10 @@ export async function runWithTables<Tx, T>(
   try {
     return await run({ ...call, tables: opening })
   } catch (error) {
-    const asked = askedOn(port, askedOf(locks, { wait, began }))
+    const asked = askedOn(port, {
+      ...askedOf(locks, { wait, began }),
+      lockTimeoutMs: call.options.lockTimeoutMs,
+    })
     throw told(refusalOf(error, asked, isGranted), stories, candidates)
   }
 }

@@ -41,6 +41,7 @@ export async function lockTable(open: OpenTransaction<unknown>, call: TableCall)
     table,
     mode,
     wait,
+    lockTimeoutMs: open.lockTimeoutMs,
     dialect: open.dialect.name,
     began,
   }

@@ -1,5 +1,5 @@
-import type { BackoffOptions } from '../../core/backoff.ts'
-import { checkDuration, checkSignal, onlyKnown, oneOf } from '../../core/check-field.ts'
+import { checkBackoff, type BackoffOptions } from '../../core/backoff.ts'
+import { checkDuration, checkSignal, checkWork, onlyKnown, oneOf, show } from '../../core/check-field.ts'
 import { errorKinds, type ErrorKind } from '../../core/error-kind.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { Isolation } from '../../core/request.ts'
@@ -87,8 +87,22 @@ export function checkTransaction(
   if (budgetMs !== undefined) checkDuration('budgetMs', budgetMs)
   if (nested !== undefined) oneOf('nested', nested, ['refuse', 'join'])
   if (access !== undefined) oneOf('access', access, ['read-write', 'read-only'])
-  for (const kind of alsoRetry ?? []) oneOf('alsoRetry', kind, errorKinds)
+  if (alsoRetry !== undefined) checkKinds(alsoRetry)
+  checkCalls(options)
   if (lockTimeoutMs === undefined) return options
   const wholeMs = checkDuration('lockTimeoutMs', lockTimeoutMs)
   return wholeMs === lockTimeoutMs ? options : { ...options, lockTimeoutMs: wholeMs }
+}
+
+function checkKinds(kinds: readonly ErrorKind[]): void {
+  if (!Array.isArray(kinds))
+    throw new LockUsageError('alsoRetry', `${show(kinds)} is not a list: pass one, as in ['lock-timeout']`)
+  for (const kind of kinds as readonly ErrorKind[]) oneOf('alsoRetry', kind, errorKinds)
+}
+
+/** What is called, or counted with, only when something went wrong: too late to learn that it cannot be. */
+function checkCalls({ backoff, onRetry, verifyCommit }: TransactionOptions): void {
+  if (backoff !== undefined) checkBackoff(backoff)
+  if (onRetry !== undefined) checkWork(onRetry, 'onRetry', '({ attempt, kind }) => { ... }')
+  if (verifyCommit !== undefined) checkWork(verifyCommit, 'verifyCommit', 'async () => true')
 }
