@@ -61,6 +61,8 @@ export interface Busy {
   readonly topic: string | undefined
   /** How long it lasts unless it is renewed, where the server tells. */
   readonly leftMs: number | undefined
+  /** Why it is not certain that another does: the server, or a limit of its own, ended the request before it was known. */
+  readonly unsure?: unknown
 }
 
 /** How long a release that nobody waits for may take. */
@@ -96,7 +98,7 @@ export async function tryAcquire(asked: Acquisition): Promise<Grant | Busy> {
       asked.signal?.throwIfAborted()
       // the server may have been stopped between the grant and its confirmation by others
       if (reply.kind === 'cancelled') void forget(asked.port, claim)
-      if (isHeld(reply) || isPutAside(reply)) return { topic: reply.dialect?.lease.topic, leftMs: undefined }
+      if (isHeld(reply) || isPutAside(reply)) return notHad(reply)
       if (!(await bear(reply, wasMade))) continue
     }
     await pause(pauseMs(reply, failed), asked.deadline, asked.signal)
@@ -110,6 +112,11 @@ function claimOf({ name, ttlMs, news }: Acquisition): LeaseClaim {
 function busyOf({ dialect, row }: Answered): Busy {
   const leftMs = Number(row?.left_ms ?? Number.NaN)
   return { topic: dialect.lease.topic, leftMs: Number.isFinite(leftMs) ? leftMs : undefined }
+}
+
+function notHad({ kind, error, dialect }: Failed): Busy {
+  const busy = { topic: dialect?.lease.topic, leftMs: undefined }
+  return kind === 'cancelled' ? { ...busy, unsure: error } : busy
 }
 
 async function request(asked: Acquisition, claim: LeaseClaim): Promise<Reply> {
@@ -145,7 +152,10 @@ function readGrant({ answer, row, sentAt }: Answered, claim: LeaseClaim): Grant 
   return { held: { name: claim.name, owner: claim.owner, fence }, sentAt, answeredAt }
 }
 
-/** `cancelled`: the wait for a transaction that has the row was cut short, by a limit of ours or of the server's. */
+/**
+ * `cancelled`: the wait for a transaction that has the row was cut short, by a limit of ours or of the server's, or the
+ * server was slow.
+ */
 const heldKinds: readonly ErrorKind[] = [
   'unique-violation',
   'lock-timeout',

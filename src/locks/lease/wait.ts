@@ -53,13 +53,13 @@ export async function waitForLease(shop: LeaseShop, asked: LeaseAsked): Promise<
 async function takeNow(shop: LeaseShop, asked: LeaseAsked): Promise<Grant> {
   const deadline = deadlineIn(nowaitAnswerMs)
   const refused = refusedOf(asked)
+  let tried: Grant | Busy
   try {
-    const tried = await tryAcquire({
+    tried = await tryAcquire({
       ...acquisitionOf(shop, asked, deadline),
       repeatUntil: deadlineIn(nowaitRepeatMs),
       mayRepeat: false,
     })
-    if (isGrant(tried)) return tried
   } catch (error) {
     if (asked.signal?.aborted === true || error instanceof NoConnectionError) throw error
     // nobody knows then whether another holds it
@@ -69,7 +69,10 @@ async function takeNow(shop: LeaseShop, asked: LeaseAsked): Promise<Grant> {
       ? notAvailable(askedOn(shop.port, refused), error)
       : error
   }
-  throw notAvailable(askedOn(shop.port, refused))
+  if (isGrant(tried)) return tried
+  const { unsure } = tried
+  const because = unsure === undefined ? {} : { because: 'the server did not say in time who has it' }
+  throw notAvailable(askedOn(shop.port, { ...refused, ...because }), unsure)
 }
 
 export function refusedOf(

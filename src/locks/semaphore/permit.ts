@@ -98,7 +98,9 @@ async function takeNow(search: Search): Promise<Taken> {
       ? refusal('the database is busy', error)
       : error
   }
-  throw refusal(search.slow.isAnyAsked() ? 'the database is busy' : allTaken(search))
+  const unsure = search.slow.unsure()
+  const isBusy = unsure !== undefined || search.slow.isAnyAsked()
+  throw refusal(isBusy ? 'the database is busy' : allTaken(search), unsure)
 }
 
 /** Others who enter leave the door in a moment; who does not is its exclusive holder, or waits to be. */

@@ -101,6 +101,7 @@ export async function takeOne(search: Search, { free, expired }: Seen): Promise<
   const { slow, deadline } = search
   const late = slow.granted()
   if (late !== undefined) return late
+  slow.noteUnsure(undefined)
   for (const slot of [...inAnyOrder(free), ...inAnyOrder(expired)]) {
     const grant = await takeSlot(search, slot)
     if (grant !== undefined) return { slot, grant }
@@ -119,7 +120,9 @@ async function takeSlot(search: Search, slot: number): Promise<Grant | undefined
   const tried = await unlessScarce(bell, (onSend) =>
     tryAcquire({ port, table, name, ttlMs, signal, deadline, repeatUntil, mayRepeat, onSend, ...aside }),
   )
-  return isGrant(tried) ? tried : undefined
+  if (isGrant(tried)) return tried
+  if (tried.unsure !== undefined) search.slow.noteUnsure(tried.unsure)
+  return undefined
 }
 
 /** Two who see the same slots free are not to ask for the same one. */

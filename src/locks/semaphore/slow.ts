@@ -17,6 +17,9 @@ export interface SlowRequests {
   readonly isAnyAsked: () => boolean
   /** Whether there are as many as there may be: each takes a connection that others need. */
   readonly isEnough: () => boolean
+  /** What ended the last request before it was known who has the slot; undefined where that is known. */
+  readonly noteUnsure: (why: unknown) => void
+  readonly unsure: () => unknown
   readonly aside: (slot: number) => Aside
   /** A permit that was granted late. */
   readonly granted: () => Taken | undefined
@@ -44,11 +47,16 @@ const askedSlots = new Map<string, Set<number>>()
 export function createSlowRequests({ shop, lane, ttlMs, onAnswer }: SlowTerms): SlowRequests {
   const late: Taken[] = []
   let isOver = false
+  let unsure: unknown
   const asked = (): ReadonlySet<number> | undefined => askedSlots.get(lane)
   return {
     isAsked: (slot) => asked()?.has(slot) === true,
     isAnyAsked: () => asked() !== undefined,
     isEnough: () => (asked()?.size ?? 0) >= maxAsked,
+    noteUnsure: (why) => {
+      unsure = why
+    },
+    unsure: () => unsure,
     granted: () => late.shift(),
     aside: (slot) => ({
       afterMs: slowMs,
