@@ -69,6 +69,7 @@ export const alone: Readonly<Record<string, readonly string[]>> = {
     'tables/rules',
     'watch/',
   ],
+  'has another version of a driver under its name': ['versions/lowest-mssql'],
   'collects garbage, and looks at what is left': ['core/scope'],
 }
 

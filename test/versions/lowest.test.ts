@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { describe, vi } from 'vitest'
 
 import { laws } from '../../src/conformance/laws.ts'
+import { mongodb } from '../../src/connect/drivers/mongodb.ts'
 import { mysql2 } from '../../src/connect/drivers/mysql2.ts'
 import { pg } from '../../src/connect/drivers/pg.ts'
 import { postgresJsWay } from '../adapters/postgres-js-way.ts'
@@ -56,5 +57,13 @@ describe('the lowest version of', () => {
     const connect = async (_: string, url: string, size: number) =>
       mysql2.open(await import('mysql2-3.11/promise'), url, size)
     describeOrmLaws({ name: 'mysql2', engines: ['mysql', 'mariadb'], connect }, some)
+  })
+
+  describe('mongodb', () => {
+    const subject = (engine: string, _: string, url: string) => ({
+      ...subjectOf(engine, 'driver', url),
+      connect: async (size: number) => mongodb.open(await import('mongodb-7.0'), url, size),
+    })
+    describeLaws(some, { engines: ['mongodb'], adaptersOf: () => ['mongodb'], subjectOf: subject })
   })
 })

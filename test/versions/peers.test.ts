@@ -5,9 +5,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 /** What cannot be had here in its lowest version, and why. */
 const untested: Readonly<Record<string, string>> = {
   '@duckdb/node-api': 'says no range: each version is one of DuckDB',
-  'better-sqlite3': 'is compiled for one Node, once in this project',
-  mongodb: 'all laws run with the highest only',
-  mssql: 'there is no server here to run it on',
+  'better-sqlite3': 'is compiled here, for one Node, once in this project',
 }
 
 const peers: Readonly<Record<string, string>> = packageJson.peerDependencies
