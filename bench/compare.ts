@@ -1,4 +1,4 @@
-import type { SectionRow } from './scenario.ts'
+import type { Goal, SectionRow } from './scenario.ts'
 
 /*
  * How contestants are measured side by side.
@@ -8,16 +8,16 @@ import type { SectionRow } from './scenario.ts'
  *       { name: 'Holdfast', round: () => perSecond({ workers: 16, operations: 800 }, transferWithLocks) },
  *       { name: 'hand-written', round: () => perSecond({ workers: 16, operations: 800 }, transferByHand) },
  *     ],
- *     { rounds: bench.isQuick ? 2 : 15, say: bench.say },
+ *     { ...roundsFor(bench.effort, { rounds: 15 }), say: bench.say },
  *   )
- *   return { title, unit: 'tx/s', isMoreBetter: true, rows, goals: [{ what, reached: ratio('Holdfast', 'hand-written'), must: 1.4 }] }
+ *   return { title, unit: 'tx/s', isMoreBetter: true, rows, goals: [{ what, ...ratio('Holdfast', 'hand-written'), must: 1.4 }] }
  *
  * A round runs every contestant once, so that whatever else the machine does meets all of them alike; the order rotates
  * from round to round, so that nobody always comes after the same neighbour. The first rounds meet a cold server and
  * code that was never run: they are not counted. A round gives one figure, whatever it is (operations per second,
  * milliseconds, instructions). `rows` has the median of the rounds and their quartiles, in the order of the contestants.
  *
- * `ratio(a, b)` is the median of `a / b` round by round: both figures of a round are from the same seconds, so a
+ * `ratio(a, b)` is the median of `a / b` round by round, with its quartiles: both figures of a round are from the same seconds, so a
  * machine that is slow for a while does not move it. Where less is better, ask for `ratio(b, a)`.
  */
 
@@ -34,6 +34,12 @@ export interface CompareOptions {
   readonly rounds: number
   /** @default 1 */
   readonly warmUp?: number
+  /**
+   * Ends it after so long, though not all rounds were run: a third of the time is for the warm-up, and three rounds are
+   * always counted.
+   * @default as long as the rounds take
+   */
+  readonly forMs?: number
   /** Told after each round. */
   readonly say?: (line: string) => void
   /** What the progress is of. */
@@ -44,17 +50,27 @@ export interface Comparison {
   readonly rows: readonly SectionRow[]
   /** The figures of the counted rounds, by name. */
   readonly figures: ReadonlyMap<string, readonly number[]>
-  /** The median of `a / b` round by round. */
-  readonly ratio: (a: string, b: string) => number
+  /** What `a / b` is round by round. */
+  readonly ratio: (a: string, b: string) => Reached
 }
+
+/** The middle of what the rounds reached, and its quartiles. */
+export type Reached = Required<Pick<Goal, 'reached' | 'low' | 'high'>>
+
+/** Fewer have no quartiles. */
+const fewestRounds = 3
 
 export async function compare(
   contestants: readonly Contestant[],
-  { rounds, warmUp = 1, say = () => {}, title = 'round' }: CompareOptions,
+  { rounds, warmUp = 1, forMs = Infinity, say = () => {}, title = 'round' }: CompareOptions,
 ): Promise<Comparison> {
   const figures = new Map<string, number[]>(contestants.map(({ name }) => [name, []]))
   if (figures.size < contestants.length) throw new Error('two contestants have one name')
+  const began = performance.now()
+  const isOver = (part: number): boolean => performance.now() - began > forMs * part
   for (let round = -warmUp; round < rounds; round += 1) {
+    if (round < 0 && isOver(1 / 3)) round = 0
+    if (round >= fewestRounds && isOver(1)) break
     for (const { name, round: run } of rotated(contestants, round + warmUp)) {
       const figure = await run(round)
       if (!Number.isFinite(figure)) throw new Error(`${name}: ${figure} is not a figure`)
@@ -78,9 +94,15 @@ function rotated<T>(all: readonly T[], by: number): readonly T[] {
   return [...all.slice(start), ...all.slice(0, start)]
 }
 
-function ratioOf(a: readonly number[] | undefined, b: readonly number[] | undefined): number {
+function ratioOf(a: readonly number[] | undefined, b: readonly number[] | undefined): Reached {
   if (a === undefined || b === undefined) throw new Error('a ratio of somebody who did not take part')
-  return quartiles(a.map((figure, round) => figure / (b[round] ?? NaN))).median
+  return reachedBy(a.map((figure, round) => figure / (b[round] ?? NaN)))
+}
+
+/** As a goal has it. */
+export function reachedBy(figures: readonly number[]): Reached {
+  const { median, low, high } = quartiles(figures)
+  return { reached: median, low, high }
 }
 
 /** The middle of some figures, and what a quarter of them is below or above. Between two figures it is interpolated. */

@@ -2,13 +2,15 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
 import { messageOf } from '../test/engines/run-command.ts'
-import { cellsOf, goalText, isMet } from './figure-text.ts'
+import type { Effort } from './effort.ts'
+import { cellsOf, isMet } from './figure-text.ts'
 import { tableOf } from './figures.ts'
+import { goalLine, goalTable, type FoundGoal } from './goals.ts'
 import { describeMachine } from './machine.ts'
 import { installPeers } from './peers.ts'
 import { createProgress } from './progress.ts'
 import { readResults, writeResult } from './result.ts'
-import type { Section } from './scenario.ts'
+import type { Scenario, Section } from './scenario.ts'
 import { loadScenario, scenarioIds } from './scenario-list.ts'
 import { createServers, type Servers } from './servers.ts'
 
@@ -19,14 +21,14 @@ import { createServers, type Servers } from './servers.ts'
 
 const usage = `usage: npm run bench [-- <scenario ...>] [--quick] [--out <folder>] [--no-fail] [--list]
 
-  --quick    each part just long enough to be seen working; writes nothing unless --out says where
+  --quick    rough ratios of all that has a goal, in about five minutes; writes nothing unless --out says where
   --out      where figures, charts and the page go (bench/results)
   --no-fail  ends with 0 although a goal is not met
   --list     the names of the scenarios`
 
 interface Options {
   readonly ids: readonly string[]
-  readonly isQuick: boolean
+  readonly effort: Effort
   /** Absent when nothing is kept. */
   readonly folder: string | undefined
 }
@@ -50,19 +52,19 @@ async function main(): Promise<number> {
   const unknown = positionals.filter((id) => !known.includes(id))
   if (unknown.length > 0) throw new Error(`no scenario ${unknown.join(', ')}; there are ${known.join(', ')}`)
   const results = fileURLToPath(new URL('results/', import.meta.url))
-  const sections = await runAll({
+  const found = await runAll({
     ids: positionals.length === 0 ? known : positionals,
-    isQuick: args.quick,
+    effort: args.quick ? 'quick' : 'full',
     folder: args.out ?? (args.quick ? undefined : results),
   })
-  const goals = sections.flatMap((section) => section.goals)
-  const missed = goals.filter((goal) => !isMet(goal))
-  console.log(`\n${goals.length - missed.length} of ${goals.length} goals are met`)
-  for (const goal of missed) console.log(`  not met: ${goal.what}: ${goalText(goal)}`)
+  const missed = found.filter(({ goal }) => !isMet(goal))
+  console.log(`\n${found.length - missed.length} of ${found.length} goals are met`)
+  for (const line of goalTable(found)) console.log(`  ${line}`)
+  console.log('  ?: the goal is between the quartiles, so that another run may say otherwise')
   return missed.length > 0 && !args['no-fail'] && !args.quick ? 1 : 0
 }
 
-async function runAll({ ids, isQuick, folder }: Options): Promise<readonly Section[]> {
+async function runAll({ ids, effort, folder }: Options): Promise<readonly FoundGoal[]> {
   const before = folder === undefined ? [] : await readResults(folder)
   const progress = createProgress(ids, new Map(before.map(({ id, tookSeconds }) => [id, tookSeconds * 1000])))
   const servers = createServers(progress.say)
@@ -70,17 +72,22 @@ async function runAll({ ids, isQuick, folder }: Options): Promise<readonly Secti
   try {
     await installPeers(progress.say)
     const machine = await describeMachine()
-    const all: Section[] = []
+    const all: FoundGoal[] = []
     for (const id of ids) {
       const started = performance.now()
       progress.begin(id)
-      const { title, about, run } = await loadScenario(id)
+      const scenario = await loadScenario(id)
+      const { title, about } = scenario
       const server = (engine: string): ReturnType<Servers['server']> => servers.server(id, engine)
-      const sections = await run({ isQuick, server, say: progress.say })
+      const show = (section: Section): Section => {
+        progress.end()
+        if (effort === 'full') print(scenario, section)
+        for (const goal of section.goals) console.log(goalLine({ id, goal }))
+        return section
+      }
+      const sections = await scenario.run({ effort, server, say: progress.say, show })
       await servers.end(id)
-      progress.end()
-      print(title, sections)
-      all.push(...sections)
+      all.push(...sections.flatMap(({ goals }) => goals.map((goal) => ({ id, goal }))))
       if (folder === undefined) continue
       const tookSeconds = Math.round(performance.now() - started) / 1000
       const kept = { id, title, about, on: new Date().toISOString().slice(0, 10), tookSeconds }
@@ -113,16 +120,11 @@ function endOnSignal(servers: Servers, clear: () => void): () => void {
   }
 }
 
-function print(title: string, sections: readonly Section[]): void {
-  console.log(`\n${title}`)
-  for (const section of sections) {
-    const { title: name, isMoreBetter, goals, notes = [] } = section
-    console.log(`\n  ${name} (${isMoreBetter ? 'more' : 'less'} is better)`)
-    for (const line of tableOf(cellsOf(section))) console.log(`    ${line}`)
-    for (const goal of goals)
-      console.log(`    ${isMet(goal) ? 'met    ' : 'NOT MET'} ${goal.what}: ${goalText(goal)}`)
-    for (const note of notes) console.log(`    ${note}`)
-  }
+function print({ id }: Scenario, section: Section): void {
+  const { title, isMoreBetter, notes = [] } = section
+  console.log(`\n${id}: ${title} (${isMoreBetter ? 'more' : 'less'} is better)`)
+  for (const line of tableOf(cellsOf(section))) console.log(`  ${line}`)
+  for (const note of notes) console.log(`  ${note}`)
 }
 
 try {

@@ -1,4 +1,5 @@
 import type { Server } from '../test/engines/engine.ts'
+import type { Effort } from './effort.ts'
 
 /** One comparison: a file in `bench/scenarios/`. */
 export interface Scenario {
@@ -12,12 +13,13 @@ export interface Scenario {
 
 /** What a scenario is given. */
 export interface Bench {
-  /** In the tests: each part just long enough to be seen working. Its figures mean nothing. */
-  readonly isQuick: boolean
+  readonly effort: Effort
   /** A server of this engine, with a database for this scenario alone. Absent when the machine has no such engine. */
   readonly server: (engine: string) => Promise<Server | undefined>
   /** Progress, for whoever watches. */
   readonly say: (line: string) => void
+  /** Shows a section as soon as it is known, and gives it back: a run that is interrupted has told that much. */
+  readonly show: (section: Section) => Section
 }
 
 /** Contestants in one situation. */
@@ -46,6 +48,9 @@ export interface SectionRow {
 export interface Goal {
   readonly what: string
   readonly reached: number
+  /** The quartiles of what the rounds reached, where there were several. */
+  readonly low?: number
+  readonly high?: number
   readonly must: number
   /** @default false: `reached` has to be at least `must` */
   readonly isAtMost?: boolean

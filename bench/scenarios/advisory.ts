@@ -2,6 +2,7 @@ import pg from 'pg'
 
 import { compare, type Comparison, type Contestant } from '../compare.ts'
 import { startDelayProxy } from '../delay-proxy.ts'
+import { quickWarmUp, roundsFor } from '../effort.ts'
 import type { Bench, Goal, Scenario, Section } from '../scenario.ts'
 import { installedPeers } from '../transactions/booking-peers.ts'
 import { publishedFolder } from '../transactions/library.ts'
@@ -47,7 +48,7 @@ export const advisory: Scenario = {
     const sections: Section[] = []
     try {
       // the last one has all that the first has
-      for (const place of bench.isQuick ? places.slice(-1) : places) {
+      for (const place of bench.effort === 'glimpse' ? places.slice(-1) : places) {
         const prepared = (): Promise<void> => prepare(server.url)
         sections.push(...(await measureAt(bench, place, prepared)))
       }
@@ -70,8 +71,9 @@ async function measureAt(
   place: Place,
   prepared: () => Promise<void>,
 ): Promise<readonly Section[]> {
-  const folder = bench.isQuick ? '' : (await publishedFolder()).href
-  const peers = await installedPeers()
+  const folder = bench.effort === 'glimpse' ? '' : (await publishedFolder()).href
+  // nothing is promised against them
+  const peers = bench.effort === 'quick' ? [] : await installedPeers()
   const connections = Math.max(...situations.map(({ workers }) => workers))
   const ways = [...Object.values(names), ...peers].map((name, index) => ({
     name,
@@ -79,13 +81,19 @@ async function measureAt(
   }))
   return withWays('transactions/booker.ts', ways, async (ask) => {
     const sections: Section[] = []
+    await prepared()
+    if (bench.effort === 'quick')
+      await Promise.all(ways.map(({ name }) => ask(name, `16 ${quickWarmUp} 1000`)))
     for (const situation of situations) {
       await prepared()
-      const contestants = ways.map(({ name }) => {
+      const promised = new Set(promisesOf(place, situation).flatMap(({ way, than }) => [way, than]))
+      const asked = ways.filter(({ name }) => bench.effort !== 'quick' || promised.has(name))
+      const contestants = asked.map(({ name }) => {
         const operations = operationsOf(bench, place, { ...situation, isPeer: peers.includes(name) })
         return { name, round: () => ask(name, `${situation.workers} ${operations} ${situation.rooms}`) }
       })
-      sections.push(await measure(bench, place, { situation, contestants, hasPeers: peers.length === 2 }))
+      const measured = { situation, contestants, hasPeers: peers.length === 2 }
+      sections.push(bench.show(await measure(bench, place, measured)))
     }
     return sections
   })
@@ -93,12 +101,13 @@ async function measureAt(
 
 /** How often each books in a round. */
 function operationsOf(
-  { isQuick }: Bench,
+  { effort }: Bench,
   { isFar }: Place,
   { workers, rooms, isPeer }: Situation & { readonly isPeer: boolean },
 ): number {
-  if (isPeer) return isQuick ? 2 : operationsOfPeers
-  if (isQuick) return 16
+  if (isPeer) return effort === 'glimpse' ? 2 : operationsOfPeers
+  if (effort === 'glimpse') return 16
+  if (effort === 'quick') return isFar ? workers : 100
   if (!isFar) return 200
   return rooms === 1 && workers > 1 ? 48 : Math.ceil(50 * Math.sqrt(workers))
 }
@@ -116,16 +125,16 @@ async function measure(
 ): Promise<Section> {
   const title = `${place.title}, ${situation.title}`
   // a server runs for days: what counts is code that was run some thousand times
-  const warmUp = bench.isQuick ? 0 : place.isFar ? 2 : 30
+  const warmUp = place.isFar ? 2 : 30
   // short rounds, and many: what else the machine does comes and goes within a second
-  const options = { rounds: bench.isQuick ? 1 : place.isFar ? 11 : 101, warmUp, say: bench.say, title }
-  const comparison = await compare(contestants, options)
+  const rounds = roundsFor(bench.effort, { rounds: place.isFar ? 11 : 101, warmUp })
+  const comparison = await compare(contestants, { ...rounds, say: bench.say, title })
   return {
     title,
     unit: 'tx/s',
     isMoreBetter: true,
     rows: comparison.rows,
-    goals: situation.workers === 1 ? goalsOf(comparison, place) : [],
+    goals: goalsOf(comparison, title, promisesOf(place, situation)),
     notes: [
       ...(hasPeers ? [] : ['advisory-lock and pg-mutex-lock are measured where they are installed.']),
       ...(situation.rooms === 1 ? ['All wait for one key: only what is done while it is held counts.'] : []),
@@ -133,17 +142,33 @@ async function measure(
   }
 }
 
-function goalsOf({ ratio }: Comparison, { isFar, title }: Place): readonly Goal[] {
-  const goal = (way: string, than: string, must: number): Goal => ({
-    what: `${way} against ${than}, ${title}`,
-    reached: ratio(way, than),
-    must,
-  })
-  if (!isFar) return [goal(names.pg, names.pgByHand, 1.1), goal(names.batch, names.pgByHand, 2.5)]
+/** How many times as fast a way has to be as another. */
+interface Promised {
+  readonly way: string
+  readonly than: string
+  readonly must: number
+}
+
+function promisesOf({ isFar }: Place, { workers }: Situation): readonly Promised[] {
+  const against = (way: string, than: string, must: number): Promised => ({ way, than, must })
+  const everywhere = [against(names.riding, names.pg, 1)]
+  const near = [...everywhere, against(names.kysely, names.kyselyByHand, 0.95)]
+  if (workers > 1) return isFar ? everywhere : near
+  if (!isFar)
+    return [against(names.pg, names.pgByHand, 1.1), against(names.batch, names.pgByHand, 2.5), ...near]
   return [
-    goal(names.pg, names.pgByHand, 1.4),
-    goal(names.riding, names.pgByHand, 1.8),
-    goal(names.batch, names.pgByHand, 4.5),
-    goal(names.kysely, names.kyselyByHand, 1.35),
+    against(names.pg, names.pgByHand, 1.4),
+    against(names.riding, names.pgByHand, 1.8),
+    against(names.batch, names.pgByHand, 4.5),
+    against(names.kysely, names.kyselyByHand, 1.35),
+    ...everywhere,
   ]
+}
+
+function goalsOf({ ratio }: Comparison, title: string, promised: readonly Promised[]): readonly Goal[] {
+  return promised.map(({ way, than, must }) => ({
+    what: `${way} against ${than}, ${title}`,
+    ...ratio(way, than),
+    must,
+  }))
 }

@@ -3,8 +3,9 @@ import pg from 'pg'
 import { createLocks } from '../../src/entries/pg.ts'
 import { postgresProtocol } from '../../test/wire/protocols.ts'
 import { startProxy } from '../../test/wire/proxy.ts'
-import { compare, perSecond, quantile, type Contestant } from '../compare.ts'
+import { compare, perSecond, quantile, reachedBy, type Contestant } from '../compare.ts'
 import { startChild } from '../child.ts'
+import { roundsFor } from '../effort.ts'
 import { contest, type ContestTerms } from '../leases/contest.ts'
 import { afterDeath, afterRelease, ttlMs, type Stage } from '../leases/hand-off.ts'
 import { benchTable, type Way } from '../leases/ways.ts'
@@ -23,8 +24,8 @@ what it costs to hold many.
 Queries are counted on the wire, by a proxy that all connections lead through; times are taken without it.
 `
 
-/** Enough for the engine of the language to have seen it all. */
-const cycles = 2000
+/** Enough for the engine of the language to have seen it all; quickly, most of it. */
+const cyclesAt = { glimpse: 0, quick: 500, full: 2000 } as const
 
 const shown: readonly (readonly [string, Way])[] = [
   ['Holdfast', 'holdfast'],
@@ -41,13 +42,10 @@ export const leases: Scenario = {
     const server = await bench.server('postgres')
     if (server === undefined) return []
     await prepare(server.url)
-    return [
-      await handOffs(bench, server.url),
-      await deaths(bench, server.url),
-      ...(await contests(bench, server.url)),
-      await renewals(bench, server.url),
-      ...(await keeping(bench, server.url)),
-    ]
+    const asked = bench.effort === 'quick' ? [handOffs, contests] : parts
+    const sections: Section[] = []
+    for (const part of asked) sections.push(...(await part(bench, server.url)))
+    return sections
   },
 }
 
@@ -74,59 +72,75 @@ async function withAll(
   }
 }
 
-function handOffs({ isQuick, say }: Bench, url: string): Promise<Section> {
-  const warmUp = isQuick ? 0 : cycles
+/** Whoever is promised something, or all. */
+function shownAt({ effort }: Bench): typeof shown {
+  return effort === 'quick' ? shown.slice(0, 1) : shown
+}
+
+async function handOffs(bench: Bench, url: string): Promise<readonly Section[]> {
+  const warmUp = cyclesAt[bench.effort]
   const title = 'hand-off after a release, one waiter'
-  const stages = shown.map(([name, way]) => [name, { url, way, name: `hand-off ${way}`, warmUp }] as const)
-  return withAll(afterRelease, stages, async (contestants) => {
-    const options = { rounds: isQuick ? 2 : 31, warmUp: isQuick ? 1 : 15, say, title }
-    const { rows, figures } = await compare(contestants, options)
-    const own = quantile(figures.get('Holdfast') ?? [], 0.5)
-    const goals = [{ what: 'p50 of a hand-off, in ms', reached: own, must: 2, isAtMost: true }]
+  const stages = shownAt(bench).map(
+    ([name, way]) => [name, { url, way, name: `hand-off ${way}`, warmUp }] as const,
+  )
+  const section = await withAll(afterRelease, stages, async (contestants) => {
+    const rounds = roundsFor(bench.effort, { rounds: 31, warmUp: 15 })
+    const { rows, figures } = await compare(contestants, { ...rounds, say: bench.say, title })
+    const own = reachedBy(figures.get('Holdfast') ?? [])
+    const goals = [{ what: 'p50 of a hand-off, in ms', ...own, must: 2, isAtMost: true }]
     const notes = ['From the call of `release` in one process until the other has the lease.']
     return { title, unit: 'ms', isMoreBetter: false, rows, goals, notes }
   })
+  return [bench.show(section)]
 }
 
-function deaths({ isQuick, say }: Bench, url: string): Promise<Section> {
+async function deaths({ effort, say, show }: Bench, url: string): Promise<readonly Section[]> {
   const title = `hand-off after the holder's death, ttlMs ${ttlMs}`
   const ways = shown.filter(([, way]) => way !== 'wake all')
   const stages = ways.map(([name, way]) => [name, { url, way, name: `death ${way}`, warmUp: 0 }] as const)
-  return withAll(afterDeath, stages, async (contestants) => {
-    const { rows } = await compare(contestants, { rounds: isQuick ? 1 : 7, warmUp: 0, say, title })
+  const section = await withAll(afterDeath, stages, async (contestants) => {
+    const rounds = roundsFor(effort, { rounds: 7, warmUp: 0 })
+    const { rows } = await compare(contestants, { ...rounds, say, title })
     const notes = [
       `The process is killed right after it was granted the lease, which then lasts for ${ttlMs} ms.`,
       'A native lock ends with its connection: at once when the process dies, and not at all while it is stopped.',
     ]
     return { title, unit: 'ms', isMoreBetter: false, rows, goals: [], notes }
   })
+  return [show(section)]
 }
+
+const parts = [handOffs, deaths, contests, renewals, keeping] as const
 
 const shapes = [
   { title: '16 contenders in 4 processes', processes: 4, perProcess: 4 },
   { title: '16 contenders in one process', processes: 1, perProcess: 16 },
 ] as const
 
+const timesAt = {
+  glimpse: { forMs: 300, patienceMs: 500 },
+  quick: { forMs: 1500, patienceMs: 30_000 },
+  full: { forMs: 4000, patienceMs: 60_000 },
+} as const
+
 async function contests(bench: Bench, url: string): Promise<readonly Section[]> {
   const sections: Section[] = []
-  const times = bench.isQuick
-    ? { forMs: 300, warmUp: 0, patienceMs: 500 }
-    : { forMs: 4000, warmUp: cycles, patienceMs: 60_000 }
+  const times = { ...timesAt[bench.effort], warmUp: cyclesAt[bench.effort] }
   for (const { title, ...shape } of shapes)
-    sections.push(await contested(bench, title, { url, ...shape, ...times }))
+    sections.push(bench.show(await contested(bench, title, { url, ...shape, ...times })))
   return sections
 }
 
 async function contested(
-  { isQuick, say }: Bench,
+  bench: Bench,
   title: string,
   terms: Omit<ContestTerms, 'way' | 'name'>,
 ): Promise<Section> {
   const fairness = new Map<Way, number[]>(shown.map(([, way]) => [way, []]))
   const speeds = new Map<Way, number[]>(shown.map(([, way]) => [way, []]))
-  const middle = (all: ReadonlyMap<Way, readonly number[]>, way: Way): number =>
-    quantile(all.get(way) ?? [], 0.5)
-  const contestants = shown.map(([name, way]) => ({
+  const middle = (figures: ReadonlyMap<Way, readonly number[]>, way: Way): number =>
+    quantile(figures.get(way) ?? [], 0.5)
+  const contestants = shownAt(bench).map(([name, way]) => ({
     name,
     round: async (round: number) => {
       const result = await contest({ ...terms, way, name: `${title} ${way} ${round}` })
@@ -136,11 +150,17 @@ async function contested(
     },
     more: () => ({ 'fairness min/max': middle(fairness, way), 'hand-offs/s': middle(speeds, way) }),
   }))
-  const { rows } = await compare(contestants, { rounds: isQuick ? 1 : 3, warmUp: 0, say, title })
-  const queries = rows.find(({ name }) => name === 'Holdfast')?.median ?? NaN
+  const rounds = bench.effort === 'glimpse' ? 1 : 3
+  const { rows, figures } = await compare(contestants, { rounds, warmUp: 0, say: bench.say, title })
+  const beside = (figures.get('Holdfast') ?? []).map((queries) => queries - 1)
   const goals = [
-    { what: 'queries per hand-off beside the release', reached: queries - 1, must: 2, isAtMost: true },
-    { what: 'fairness min/max', reached: middle(fairness, 'holdfast'), must: 0.8 },
+    {
+      what: `queries per hand-off beside the release, ${title}`,
+      ...reachedBy(beside),
+      must: 2,
+      isAtMost: true,
+    },
+    { what: `fairness min/max, ${title}`, ...reachedBy(fairness.get('holdfast') ?? []), must: 0.8 },
   ]
   const notes = [
     'Everything that all of them send is counted, the release included; each has connections and a locks object of its own, and asks again at once.',
@@ -149,11 +169,11 @@ async function contested(
   return { title, unit: 'queries per hand-off', isMoreBetter: false, rows, goals, notes }
 }
 
-async function renewals({ isQuick, say }: Bench, url: string): Promise<Section> {
+async function renewals({ effort, say, show }: Bench, url: string): Promise<readonly Section[]> {
   const title = 'renewals on request, 16 at once'
   const pool = new pg.Pool({ connectionString: url, max: 16 })
   const locks = createLocks(pool, { dialect: 'postgres' })
-  const load = { workers: 16, operations: isQuick ? 64 : 2000 }
+  const load = { workers: 16, operations: effort === 'glimpse' ? 64 : 2000 }
   const held = await Promise.all(Array.from({ length: 16 }, (_, index) => locks.lease(`renewed ${index}`)))
   const text =
     "UPDATE bench_lease SET ends_at = clock_timestamp() + interval '30 s' WHERE name = $1 AND owner = 'me'"
@@ -168,8 +188,8 @@ async function renewals({ isQuick, say }: Bench, url: string): Promise<Section> 
           perSecond(load, (worker) => pool.query({ name: 'renew', text, values: [`renewed ${worker}`] })),
       },
     ]
-    const { rows } = await compare(contestants, { rounds: isQuick ? 1 : 9, say, title })
-    return { title, unit: 'renewals/s', isMoreBetter: true, rows, goals: [], notes: [] }
+    const { rows } = await compare(contestants, { ...roundsFor(effort, { rounds: 9 }), say, title })
+    return [show({ title, unit: 'renewals/s', isMoreBetter: true, rows, goals: [], notes: [] })]
   } finally {
     for (const lease of held) await lease.release()
     await pool.end()
@@ -182,9 +202,9 @@ interface Kept {
   readonly memory: number
 }
 
-async function keeping({ isQuick, say }: Bench, url: string): Promise<readonly Section[]> {
-  const count = isQuick ? 100 : 10_000
-  const keptMs = isQuick ? 3000 : 30_000
+async function keeping({ effort, say, show }: Bench, url: string): Promise<readonly Section[]> {
+  const count = effort === 'glimpse' ? 100 : 10_000
+  const keptMs = effort === 'glimpse' ? 3000 : 30_000
   const seconds = keptMs / 3000
   const memory: Record<string, number> = {}
   const cpu: Record<string, number> = {}
@@ -217,7 +237,7 @@ async function keeping({ isQuick, say }: Bench, url: string): Promise<readonly S
   const notes = [
     'Each lease is renewed once in a third of its time; what is due together is one statement with Holdfast.',
   ]
-  return [{ title, unit: 'queries/s', isMoreBetter: false, rows, goals: [], notes }]
+  return [show({ title, unit: 'queries/s', isMoreBetter: false, rows, goals: [], notes })]
 }
 
 async function deleteKept(url: string): Promise<void> {

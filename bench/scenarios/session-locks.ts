@@ -2,6 +2,7 @@ import pg from 'pg'
 
 import { compare, quantile } from '../compare.ts'
 import { startChild } from '../child.ts'
+import { roundsFor } from '../effort.ts'
 import type { Bench, Scenario, Section, SectionRow } from '../scenario.ts'
 import { readBackends } from '../session-locks/backends.ts'
 
@@ -18,7 +19,10 @@ export const sessionLocks: Scenario = {
     const server = await bench.server('postgres')
     if (server === undefined) return []
     const kept = await keepAll(bench, server.url)
-    return [times(kept), connections(kept), memory(kept)]
+    const promised = bench.show(connections(kept))
+    return bench.effort === 'quick'
+      ? [promised]
+      : [bench.show(times(kept)), promised, bench.show(memory(kept))]
   },
 }
 
@@ -31,15 +35,17 @@ interface Kept {
   readonly serverBytes: readonly number[]
 }
 
-async function keepAll({ isQuick, say }: Bench, url: string): Promise<readonly Kept[]> {
-  const most = Math.min(isQuick ? 5 : 1000, await freeConnections(url))
-  const all = [
-    ...(isQuick ? [50] : [1000, 5000]).map((count) =>
-      keeperOf(`Holdfast, ${count} locks`, { way: 'holdfast', count, url }),
-    ),
-    keeperOf(`one connection each, ${most} locks`, { way: 'one each', count: most, url }),
-  ]
-  const options = { rounds: isQuick ? 1 : 5, warmUp: isQuick ? 0 : 1, say, title: 'session locks' }
+/** How many locks Holdfast holds. The first count is the one that something is promised of. */
+const counts = { glimpse: [50], quick: [1000], full: [1000, 5000] } as const
+
+async function keepAll({ effort, say }: Bench, url: string): Promise<readonly Kept[]> {
+  const most = Math.min(effort === 'glimpse' ? 5 : 1000, await freeConnections(url))
+  const own = counts[effort].map((count) =>
+    keeperOf(`Holdfast, ${count} locks`, { way: 'holdfast', count, url }),
+  )
+  const oneEach = keeperOf(`one connection each, ${most} locks`, { way: 'one each', count: most, url })
+  const all = effort === 'quick' ? own : [...own, oneEach]
+  const options = { ...roundsFor(effort, { rounds: 5 }), say, title: 'session locks' }
   const { rows } = await compare(all, options)
   return all.map(({ kept }, index) => ({ ...kept, time: rows[index] ?? NEVER }))
 }

@@ -1,4 +1,5 @@
 import { compare, together, type Contestant } from '../compare.ts'
+import { roundsFor } from '../effort.ts'
 import type { Bench, Scenario, Section } from '../scenario.ts'
 import { accountCount, openBank, type Bank, type Transfer, type TransferWay } from '../transfers/bank.ts'
 
@@ -24,13 +25,15 @@ there are as many attempts as it takes. After each round the sum of all accounts
 `,
   run: async (bench) => {
     const sections: Section[] = []
+    // nothing is promised here
+    if (bench.effort === 'quick') return sections
     for (const engine of ['postgres', 'mysql', 'mariadb']) {
       const server = await bench.server(engine)
       if (server === undefined) continue
-      const workers = bench.isQuick ? 4 : 16
+      const workers = bench.effort === 'glimpse' ? 4 : 16
       const bank = await openBank(server, workers)
       try {
-        sections.push(await runEngine(bench, { engine, bank, workers }))
+        sections.push(bench.show(await runEngine(bench, { engine, bank, workers })))
       } finally {
         await bank.close()
       }
@@ -46,12 +49,12 @@ interface Run {
 }
 
 async function runEngine(bench: Bench, { engine, bank, workers }: Run): Promise<Section> {
-  const forMs = bench.isQuick ? 150 : 3000
+  const forMs = bench.effort === 'glimpse' ? 150 : 3000
   const ways = Object.keys(names) as readonly TransferWay[]
   const title = `${engine}, ${workers} workers`
   const { rows } = await compare(
     ways.map((way) => contestant(bank, way, { workers, forMs })),
-    { rounds: bench.isQuick ? 1 : 5, warmUp: bench.isQuick ? 0 : 1, title, say: bench.say },
+    { ...roundsFor(bench.effort, { rounds: 5 }), title, say: bench.say },
   )
   return { title, unit: 'tx/s', isMoreBetter: true, rows, goals: [] }
 }

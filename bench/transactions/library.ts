@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type * as DrizzleEntry from '../../src/entries/drizzle.ts'
 import type * as KnexEntry from '../../src/entries/knex.ts'
 import type * as KyselyEntry from '../../src/entries/kysely.ts'
+import type * as MariadbEntry from '../../src/entries/mariadb.ts'
 import type * as Mysql2Entry from '../../src/entries/mysql2.ts'
 import type * as PgEntry from '../../src/entries/pg.ts'
 import type * as PrismaEntry from '../../src/entries/prisma.ts'
@@ -14,6 +15,7 @@ export interface Library {
   readonly pg: typeof PgEntry
   readonly kysely: typeof KyselyEntry
   readonly mysql2: typeof Mysql2Entry
+  readonly mariadb: typeof MariadbEntry
   readonly drizzle: typeof DrizzleEntry
   readonly knex: typeof KnexEntry
   readonly prisma: typeof PrismaEntry
@@ -32,7 +34,7 @@ export async function publishedFolder(): Promise<URL> {
   return built
 }
 
-const names = ['pg', 'kysely', 'mysql2', 'drizzle', 'knex', 'prisma'] as const
+const names = ['pg', 'kysely', 'mysql2', 'mariadb', 'drizzle', 'knex', 'prisma'] as const
 
 /** From the folder that {@link publishedFolder} gave, or, for those who only want to see it work, as it stands. */
 export async function libraryIn(folder: string): Promise<Library> {
@@ -48,6 +50,7 @@ async function asItStands(): Promise<Library> {
     pg: await import('../../src/entries/pg.ts'),
     kysely: await import('../../src/entries/kysely.ts'),
     mysql2: await import('../../src/entries/mysql2.ts'),
+    mariadb: await import('../../src/entries/mariadb.ts'),
     drizzle: await import('../../src/entries/drizzle.ts'),
     knex: await import('../../src/entries/knex.ts'),
     prisma: await import('../../src/entries/prisma.ts'),

@@ -2,7 +2,8 @@ import { createInterface } from 'node:readline'
 
 import { perSecond, type Load } from '../compare.ts'
 import { libraryIn } from './library.ts'
-import { shopOf, type StockEngine } from './stocks.ts'
+import type { StockEngine } from './stock-shop.ts'
+import { shopOf } from './stocks.ts'
 
 /*
  * Sells in one way, in a process of its own, as an application does: `seller.ts <engine> <url> <way> <connections>

@@ -3,15 +3,9 @@ import { createPool as createCallbackPool } from 'mysql2'
 import mysql from 'mysql2/promise'
 import pg from 'pg'
 
+import { connectorByHand, onConnector } from './connector-stocks.ts'
 import type { Library } from './library.ts'
-
-/** One way to sell one piece: lock the article's row, look whether there is one left, and count it down. */
-export interface Shop {
-  readonly sell: (article: number) => Promise<void>
-  readonly close: () => Promise<void>
-}
-
-export type StockEngine = 'postgres' | 'mysql' | 'mariadb'
+import { checkLeft, type Place, type Shop, type StockEngine } from './stock-shop.ts'
 
 interface StockTables {
   readonly stock: { readonly id: Generated<number>; readonly pieces: number }
@@ -26,27 +20,39 @@ const schema: readonly string[] = [
   `insert into stock values ${Array.from({ length: articles }, (_, id) => `(${id}, 1000000)`).join(', ')}`,
 ]
 
-/** Where a way leads, and how many connections it may have. */
-export interface Place {
-  readonly engine: StockEngine
-  readonly url: string
-  readonly connections: number
-}
-
 type Open = (library: Library, place: Place) => Shop
 
+export const names = {
+  holdfast: 'Holdfast',
+  riding: 'Holdfast, pipeline: true',
+  byHand: 'by hand',
+  kysely: 'Holdfast on Kysely',
+  kyselyByHand: 'Kysely by hand',
+  connector: 'Holdfast on the mariadb connector',
+  connectorByHand: 'the mariadb connector by hand',
+} as const
+
 const shops: Readonly<Record<string, Open>> = {
-  Holdfast: (library, place) =>
+  [names.holdfast]: (library, place) =>
     place.engine === 'postgres' ? onPg(library, place, false) : onMysql(library, place),
-  'Holdfast, pipeline: true': (library, place) => onPg(library, place, true),
-  'by hand': (_, place) => (place.engine === 'postgres' ? pgByHand(place) : mysqlByHand(place)),
-  'Holdfast on Kysely': onKysely,
-  'Kysely by hand': (_, place) => kyselyByHand(place),
+  [names.riding]: (library, place) => onPg(library, place, true),
+  [names.byHand]: (_, place) => (place.engine === 'postgres' ? pgByHand(place) : mysqlByHand(place)),
+  [names.kysely]: onKysely,
+  [names.kyselyByHand]: (_, place) => kyselyByHand(place),
+  [names.connector]: onConnector,
+  [names.connectorByHand]: (_, place) => connectorByHand(place),
+}
+
+/** Not every way leads to every engine. */
+const only: Readonly<Record<string, StockEngine>> = {
+  [names.riding]: 'postgres',
+  [names.connector]: 'mariadb',
+  [names.connectorByHand]: 'mariadb',
 }
 
 /** The names of the ways that there are on an engine. */
 export function waysOn(engine: StockEngine): readonly string[] {
-  return Object.keys(shops).filter((name) => engine === 'postgres' || !name.includes('pipeline'))
+  return Object.keys(shops).filter((name) => (only[name] ?? engine) === engine)
 }
 
 export function shopOf(name: string, library: Library, place: Place): Shop | undefined {
@@ -181,10 +187,6 @@ async function sellThrough(db: Kysely<StockTables>, id: number): Promise<void> {
     .set((eb) => ({ pieces: eb('pieces', '-', 1) }))
     .where('id', '=', id)
     .execute()
-}
-
-function checkLeft(pieces: number | undefined): void {
-  if (pieces === undefined || pieces < 1) throw new Error('sold out')
 }
 
 function kyselyOf({ engine, url, connections }: Place): Kysely<StockTables> {

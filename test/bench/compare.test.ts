@@ -30,8 +30,22 @@ test('a ratio is of figures of the same round, so that a slow while does not mov
     ],
     { rounds: 3, warmUp: 0 },
   )
-  expect(ratio('fast', 'slow')).toBe(2)
+  expect(ratio('fast', 'slow')).toEqual({ reached: 2, low: 2, high: 2 })
   expect(() => ratio('fast', 'nobody')).toThrow('did not take part')
+})
+
+test('a comparison that has only some time ends when it is over, with three rounds at least', async () => {
+  const roundsIn = async (forMs: number): Promise<{ warm: number; counted: number }> => {
+    let warm = 0
+    const round = async (number: number): Promise<number> => {
+      if (number < 0) warm += 1
+      return 1
+    }
+    const { figures } = await compare([{ name: 'a', round }], { rounds: 7, warmUp: 5, forMs })
+    return { warm, counted: figures.get('a')?.length ?? 0 }
+  }
+  expect(await roundsIn(-1)).toEqual({ warm: 0, counted: 3 })
+  expect(await roundsIn(60_000)).toEqual({ warm: 5, counted: 7 })
 })
 
 test('other figures are asked for at the end, and what is no figure is refused', async () => {

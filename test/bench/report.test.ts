@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { chartOf } from '../../bench/chart.ts'
 import { figureText, goalText, isMet } from '../../bench/figure-text.ts'
+import { goalLine, goalTable } from '../../bench/goals.ts'
 import { describeMachine } from '../../bench/machine.ts'
 import { pageOf } from '../../bench/page.ts'
 import { clock, createProgress } from '../../bench/progress.ts'
@@ -56,6 +57,25 @@ test('a goal is met from above, or from below where it says so', () => {
   expect([goalText(more), goalText(less)]).toEqual([
     '2.00, must be at least 1.60',
     '12.0, must be at most 10.0',
+  ])
+})
+
+test('a goal is told with what the rounds reached, and is in doubt where it is among them', () => {
+  const goal = { what: 'to code by hand', reached: 1.7, low: 1.65, high: 1.8, must: 1.6 }
+  const found = [goal, { ...goal, low: 1.5 }, { ...goal, reached: 1.2, low: 1.1, high: 1.3 }].map((one) => ({
+    id: 'queue',
+    goal: one,
+  }))
+  expect(found.map(goalLine)).toEqual([
+    'met        1.70 (1.65 - 1.80)  at least 1.60  queue: to code by hand',
+    'met ?      1.70 (1.50 - 1.80)  at least 1.60  queue: to code by hand',
+    'NOT MET    1.20 (1.10 - 1.30)  at least 1.60  queue: to code by hand',
+  ])
+  expect(goalTable(found)).toEqual([
+    '         reached  quartiles    must be        scenario  goal',
+    'met      1.70     1.65 - 1.80  at least 1.60  queue     to code by hand',
+    'met ?    1.70     1.50 - 1.80  at least 1.60  queue     to code by hand',
+    'NOT MET  1.20     1.10 - 1.30  at least 1.60  queue     to code by hand',
   ])
 })
 

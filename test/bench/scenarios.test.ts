@@ -2,6 +2,7 @@ import { afterAll, describe, expect, inject, test } from 'vitest'
 
 import type { Engine, Server } from '../engines/engine.ts'
 import { loadEngine } from '../engines/engine-list.ts'
+import type { Section } from '../../bench/scenario.ts'
 import { loadScenario, scenarioIds } from '../../bench/scenario-list.ts'
 
 const ids = await scenarioIds()
@@ -35,7 +36,13 @@ describe('a scenario that is run for a moment', () => {
       databases.set(name, known)
       return known
     }
-    const sections = await run({ isQuick: true, server, say: () => {} })
+    const shown: Section[] = []
+    const show = (section: Section): Section => {
+      shown.push(section)
+      return section
+    }
+    const sections = await run({ effort: 'glimpse', server, say: () => {}, show })
+    expect(new Set(shown), 'what is shown as soon as it is known').toEqual(new Set(sections))
     const asked = await Promise.all(databases.values())
     // a scenario whose engines are all missing has nothing to show
     if (asked.length === 0 || asked.some((one) => one !== undefined))
