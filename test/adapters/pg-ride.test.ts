@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
+import { headOf } from '../../src/adapters/pg/head.ts'
 import { Line } from '../../src/adapters/pg/ride.ts'
 import { describeEngines, type EngineContext } from '../engines/use.ts'
 
@@ -10,7 +11,7 @@ function specs(context: EngineContext): void {
   let client: pg.Client
   let line: Line
   const start = (texts: readonly string[]): Promise<unknown> =>
-    line.start({ texts, goesAlone: () => {}, isAnsweredFirst: false, waits: true })
+    line.start({ head: headOf(texts.join('; ')), goesAlone: () => {}, isAnsweredFirst: false, waits: true })
   const insert = (id: number): Promise<string> =>
     (line.query('insert into note values ($1)', [id]) as Promise<unknown>).then(
       () => 'stored',

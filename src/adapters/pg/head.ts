@@ -37,7 +37,7 @@ export function headRows(query: HeadReader, { count, arrive, fail }: Ahead): voi
     columns = fields.map(({ name }) => name)
   }
   query.handleDataRow = ({ fields }) => {
-    if (left === 1) rows.push(Object.fromEntries(columns.map((column, index) => [column, fields[index]])))
+    if (left === 1) rows.push(rowOf(columns, fields))
   }
   query.handleCommandComplete = () => {
     left -= 1
@@ -50,6 +50,14 @@ export function headRows(query: HeadReader, { count, arrive, fail }: Ahead): voi
     fail(error)
     return query.handleError(error, connection)
   }
+}
+
+function rowOf(columns: readonly string[], fields: readonly unknown[]): Row {
+  const row: Record<string, unknown> = {}
+  columns.forEach((column, index) => {
+    row[column] = fields[index]
+  })
+  return row
 }
 
 /** Bind and Execute of the statement without a name, without values. */
@@ -82,4 +90,29 @@ export function runMessages(texts: readonly string[], isDescribed = false): Uint
     at += (isDescribed && index === texts.length - 1 ? runDescribed : run).copy(bytes, at)
   })
   return bytes
+}
+
+/** The beginning of a transaction, as it travels with a statement. */
+export interface Head {
+  /** By itself it is one message. */
+  readonly text: string
+  readonly texts: readonly string[]
+  readonly messages: Uint8Array
+}
+
+/** An application has few beginnings, unless a name is locked by them: then it is those of its last transactions. */
+const maxHeads = 100
+
+const heads = new Map<string, Head>()
+
+/** Made once for each text: every transaction begins, and to make the messages took longer than to send a statement. */
+export function headOf(text: string): Head {
+  const known = heads.get(text)
+  if (known !== undefined) return known
+  // no text of a beginning has a semicolon but between two statements
+  const texts = text.split('; ')
+  const head = { text, texts, messages: runMessages(texts, true) }
+  if (heads.size >= maxHeads) heads.clear()
+  heads.set(text, head)
+  return head
 }

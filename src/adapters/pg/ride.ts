@@ -10,7 +10,7 @@ import {
   type RidingClient,
   type Way,
 } from './carry.ts'
-import { flush, headRows, runMessages } from './head.ts'
+import { flush, headRows, type Head } from './head.ts'
 import { failQuery, isSubmittable, type QueryArguments } from './query.ts'
 
 type Stage = 'unsent' | 'under way' | 'answered'
@@ -40,13 +40,11 @@ export class Line {
         'pipeline',
         'needs the client that is written in JavaScript, not the native one',
       )
-    const own = new Ride(this.#client, way, beginning)
-    this.#ride = own
     const arrived = (): void => {
       if (this.#ride === own) this.#ride = undefined
     }
-    // after a failure everything is refused, until the end
-    own.begun.then(arrived, () => {})
+    const own = new Ride(this.#client, way, { ...beginning, arrived })
+    this.#ride = own
     return own.begun
   }
 
@@ -62,9 +60,9 @@ export class Line {
   }
 }
 
-/** A beginning, one text for each statement. */
+/** A beginning, and how it goes. */
 export interface Beginning {
-  readonly texts: readonly string[]
+  readonly head: Head
   /** Called where the answer to the beginning is not that to a statement. */
   readonly goesAlone: () => void
   /** Whether it is to be answered before the statement is. */
@@ -84,7 +82,8 @@ class Ride {
   #arrive: (rows: readonly Row[]) => void = () => {}
   #fail: (error: unknown) => void = () => {}
 
-  constructor(client: RidingClient, way: Way, beginning: Beginning) {
+  /** `arrived` is told when it has begun: after a failure everything is refused, until the end. */
+  constructor(client: RidingClient, way: Way, beginning: Beginning & { readonly arrived: () => void }) {
     this.#client = client
     this.#way = way
     this.#beginning = beginning
@@ -92,12 +91,14 @@ class Ride {
       this.#arrive = resolve
       this.#fail = reject
     })
-    this.begun.then(this.#answered, this.#answered)
+    const answered = (): void => {
+      this.#stage = 'answered'
+    }
+    this.begun.then(() => {
+      answered()
+      beginning.arrived()
+    }, answered)
     this.#alone = setImmediate(() => this.#goAlone())
-  }
-
-  readonly #answered = (): void => {
-    this.#stage = 'answered'
   }
 
   /** A statement of whoever uses the client. */
@@ -135,30 +136,30 @@ class Ride {
 
   #goAlone(): void {
     this.#depart()
-    const { texts, goesAlone } = this.#beginning
+    const { head, goesAlone } = this.#beginning
     goesAlone()
-    const answer = this.#client.query(texts.join('; ')) as Promise<unknown>
+    const answer = this.#client.query(head.text) as Promise<unknown>
     answer.then((result) => this.#arrive(lastRows(result)), this.#fail)
   }
 
   #goWith(query: OwnQuery): unknown {
     this.#depart()
     const { stream } = this.#way
-    const { texts, isAnsweredFirst } = this.#beginning
+    const { head, isAnsweredFirst } = this.#beginning
     const result = query.callback === undefined ? promised(query) : undefined
     const submit = query.submit.bind(query)
     // One Sync for all: whatever fails, the server skips what comes behind it.
     query.requiresPreparation = () => true
     query.submit = (connection) => {
       stream.cork()
-      stream.write(runMessages(texts, true))
+      stream.write(head.messages)
       if (isAnsweredFirst) stream.write(flush)
       const refused = submit(connection)
       stream.uncork()
       return refused
     }
-    query.ahead = texts
-    headRows(query, { count: texts.length, arrive: this.#arrive, fail: this.#fail })
+    query.ahead = head.texts
+    headRows(query, { count: head.texts.length, arrive: this.#arrive, fail: this.#fail })
     this.#client.query(query)
     return result
   }

@@ -11,6 +11,7 @@ import { mustHave } from '../must-have.ts'
 import { listenOn, type ListeningClient } from './listen.ts'
 import { statementNames, type StatementNames } from './names.ts'
 import { canRide } from './carry.ts'
+import { headOf } from './head.ts'
 import { Line } from './ride.ts'
 import type { sendWhole } from './send-whole.ts'
 import { sqlOnly } from '../statement-kind.ts'
@@ -187,10 +188,9 @@ function statementsOn(line: Line, names: StatementNames | undefined, body: Body)
     body.begin()
     return text
   }
-  // no text of the head has a semicolon but between two statements
   const ride: Statements['ride'] = (start = {}, { waits = false, isLimited = false } = {}) => {
-    const texts = beginning(start).split('; ')
-    return line.start({ texts, goesAlone: body.beginsAlone, isAnsweredFirst: isLimited, waits })
+    const head = headOf(beginning(start))
+    return line.start({ head, goesAlone: body.beginsAlone, isAnsweredFirst: isLimited, waits })
   }
   const undo = async (reason: unknown): Promise<never> => {
     // where that fails, the connection is gone, and the transaction with it
