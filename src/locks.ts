@@ -15,17 +15,18 @@ import { identify } from './locks/identify.ts'
 import { createInOrder, type InOrder } from './locks/patterns/in-order.ts'
 import { knownKeys } from './locks/named/known-keys.ts'
 import { createNamedLocks, type NamedLocks } from './locks/named/named-locks.ts'
-import { createNeeds } from './locks/needs.ts'
+import { createNeeds, type Needs } from './locks/needs.ts'
 import { createOnce, type Once } from './locks/patterns/once.ts'
 import { createOptimisticWrites, type OptimisticWrites } from './locks/patterns/optimistic.ts'
 import type { TransactionOptions } from './locks/transaction/options.ts'
 import type { OpenTransaction, Server } from './locks/port.ts'
 import { isTarget, lockingRead, type RowQuery } from './locks/rows/query.ts'
+import { rememberRowPlans, type PlanRows } from './locks/rows/plans.ts'
 import { lockRows, type LockedRows, type LockingRead, type RowOptions } from './locks/rows/rows.ts'
 import type { TableLocks } from './locks/table/table-locks.ts'
 import { partOf } from './locks/transaction/part.ts'
 import { createScope } from './locks/transaction/scope.ts'
-import { runTransaction } from './locks/transaction/transaction.ts'
+import { failWith, runTransaction } from './locks/transaction/transaction.ts'
 import type { DialectName, Registry } from './registry.ts'
 
 export type { TableLocks, TableOf } from './locks/table/table-locks.ts'
@@ -149,14 +150,10 @@ export function joinLocks<Tx, D extends DialectName>(
   return {
     ...meeting.shared,
     table: meeting.lockTable,
-    rows: async <R extends object>(tx: Tx, query: RowQuery, rowOptions: RowOptionsOf<D> = {}) => {
+    rows: <R extends object>(tx: Tx, query: RowQuery, rowOptions: RowOptionsOf<D> = {}) => {
       const target = isTarget(query) ? query : undefined
-      const locked = await meeting.lockRows(tx, {
-        target,
-        options: rowOptions,
-        readOf: (plan) => lockingRead(query, plan),
-      })
-      return locked as LockedRows<R>
+      const readOf: RowsCall['readOf'] = (plan) => lockingRead(query, plan)
+      return meeting.lockRows(tx, { target, options: rowOptions, readOf }) as Promise<LockedRows<R>>
     },
   }
 }
@@ -173,6 +170,8 @@ export interface RowsCall {
 export interface Meeting<Tx> {
   readonly shared: SharedLocks<Tx>
   readonly lockRows: (tx: Tx, call: RowsCall) => Promise<LockedRows<Row>>
+  /** Plans such a lock in a transaction that is open. */
+  readonly planRows: ReturnType<typeof rememberRowPlans>
   readonly lockTable: TableLocks<Tx>['table']
   /** The transaction that is open in this chain of calls. */
   readonly current: () => OpenTransaction<Tx> | undefined
@@ -205,12 +204,8 @@ export function meet<Tx, D extends DialectName>(
   const transaction: SharedLocks<Tx>['transaction'] = (work, options) =>
     runTransaction(transactions, work, options)
   beneath.set(transaction, sessions)
-  const rowsOf: Meeting<Tx>['lockRows'] = async (tx, { target, options, readOf }) => {
-    const open = find(tx)
-    checkObject('options', options)
-    const plan = emitRows(open, options, target)
-    return lockRows(open, { plan, read: readOf(plan), options, needs, table: target?.table })
-  }
+  const planFor = rememberRowPlans(planRows)
+  const rowsOf = rowLockIn({ find, needs, planFor })
   const named = createNamedLocks(transactions, { planFor: emitNamed, needs })
   const rowsAt = (tx: Tx, target: Target, options: RowOptions = {}): Promise<LockedRows<Row>> =>
     rowsOf(tx, { target, options, readOf: (plan) => lockingRead(target, plan) })
@@ -227,7 +222,27 @@ export function meet<Tx, D extends DialectName>(
   }
   const deadlocks: Meeting<Tx>['deadlocks'] = async (signal) =>
     (await import('./locks/deadlocks/latest.ts')).latestDeadlocks(port, { keys: knownKeys, signal })
-  return { shared, lockRows: rowsOf, lockTable: tableLockIn(find), current, find, deadlocks }
+  const lockTable = tableLockIn(find)
+  return { shared, lockRows: rowsOf, planRows: planFor, lockTable, current, find, deadlocks }
+}
+
+interface RowLocking<Tx> {
+  readonly find: Meeting<Tx>['find']
+  readonly needs: Needs
+  readonly planFor: Meeting<Tx>['planRows']
+}
+
+function rowLockIn<Tx>({ find, needs, planFor }: RowLocking<Tx>): Meeting<Tx>['lockRows'] {
+  return (tx, { target, options, readOf }) => {
+    try {
+      const open = find(tx)
+      checkObject('options', options)
+      const plan = planFor(open, options, target)
+      return lockRows(open, { plan, read: readOf(plan), options, needs, table: target?.table })
+    } catch (error) {
+      return failWith(error)
+    }
+  }
 }
 
 function tableLockIn<Tx>(find: (tx: Tx) => OpenTransaction<Tx>): Meeting<Tx>['lockTable'] {
@@ -267,12 +282,7 @@ function emitNamed({ dialect, version }: Server, request: AdvisoryRequest): Plan
   return planOn({ dialect, version }, 'advisory', request)
 }
 
-/** The plan for a row lock in a transaction that is open. */
-export function emitRows(
-  { dialect, version, isolation }: OpenTransaction<unknown>,
-  { savepoint: _, ...lock }: RowOptions,
-  target?: Target,
-): Plan {
+const planRows: PlanRows = ({ dialect, version, isolation }, lock, target) => {
   const request = { ...lock, ...(isolation && { isolation }), ...(target && { target }) }
   const category = lock.mode === 'shared' ? 'row-shared' : 'row-exclusive'
   return planOn({ dialect, version }, category, request)

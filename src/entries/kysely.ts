@@ -22,7 +22,7 @@ import { mssql } from '../dialects/mssql/index.ts'
 import { mysql } from '../dialects/mysql/index.ts'
 import { postgres } from '../dialects/postgres/index.ts'
 import { sqlite } from '../dialects/sqlite/index.ts'
-import { emitRows, meet, type RowOptionsOf, type SharedLocks, type TableLocks } from '../locks.ts'
+import { meet, type RowOptionsOf, type SharedLocks, type TableLocks } from '../locks.ts'
 import type { OpenTransaction } from '../locks/port.ts'
 import type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
 import { queue } from '../locks/queue/queue.ts'
@@ -124,7 +124,7 @@ export function createLocks<Db extends KyselyInstance, D extends KyselyDialectNa
   // The plan of a lock call goes to the plugin beside the query: Kysely has no word for a timeout.
   let told: Plan | undefined
   const plugin = lockPlugin({
-    planFor: (request) => told ?? emitRows(openOr(meeting.current()), request),
+    planFor: (request) => told ?? meeting.planRows(openOr(meeting.current()), request),
     requireTransaction: (plan) => checkAccess(plan, openOr(meeting.current())),
   })
   const meeting = meet(sessions(db, { driver, plugin }), [], { ...options, dialect })

@@ -8,7 +8,7 @@ import {
 } from '../adapters/mongodb/sessions.ts'
 import type { Row } from '../core/statement.ts'
 import { mongodb } from '../dialects/mongodb/index.ts'
-import { emitRows, meet, type Locks, type LocksOptions, type RowOptionsOf } from '../locks.ts'
+import { meet, type Locks, type LocksOptions, type RowOptionsOf } from '../locks.ts'
 import { isDocumentQuery, lockDocuments, type DocumentQuery } from '../locks/rows/documents.ts'
 import { isTarget, lockingRead, type RowQuery } from '../locks/rows/query.ts'
 import type { LockedRows, RowOptions } from '../locks/rows/rows.ts'
@@ -46,7 +46,7 @@ export function createLocks<S extends MongodbSession, D extends MongodbDatabase<
 ): MongodbLocks<MongodbTransaction<S, D>> {
   type Tx = MongodbTransaction<S, D>
   const told = checkLocksOptions(options, 'database')
-  const { shared, find, lockRows, lockTable } = meet(sessions(client, told), [mongodb], told)
+  const { shared, find, lockRows, planRows, lockTable } = meet(sessions(client, told), [mongodb], told)
   const lock = (tx: Tx, query: RowQuery, rowOptions: RowOptions): Promise<LockedRows<Row>> => {
     const target = isTarget(query) ? query : undefined
     return lockRows(tx, { target, options: rowOptions, readOf: (plan) => lockingRead(query, plan) })
@@ -59,7 +59,7 @@ export function createLocks<S extends MongodbSession, D extends MongodbDatabase<
       const open = find(tx)
       const locked = await lockDocuments(open, query, {
         options: rowOptions,
-        planFor: (target) => emitRows(open, rowOptions, target),
+        planFor: (target) => planRows(open, rowOptions, target),
         lock: (target) => lock(tx, target, rowOptions),
       })
       return locked as LockedRows<R>

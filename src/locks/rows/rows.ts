@@ -49,11 +49,7 @@ export interface RowCall {
 
 /** Locks the rows of a query until the transaction ends, and reads them as they are once the lock is there. */
 export function lockRows(open: OpenTransaction<unknown>, call: RowCall): Promise<LockedRows<Row>> {
-  const began = performance.now()
-  const lock = (): Promise<LockedRows<Row>> =>
-    partOf(open, () => lockNow(open, call)).catch((error: unknown) => {
-      throw namingHeld(error, askedOf(open, call, began))
-    })
+  const lock = (): Promise<LockedRows<Row>> => partOf(open, () => lockNamed(open, call))
   return tellInside(open, () => toldOf(call), lock)
 }
 
@@ -70,14 +66,24 @@ function askedOf({ dialect, lockTimeoutMs }: OpenTransaction<unknown>, call: Row
   return table === undefined ? asked : { ...asked, table }
 }
 
-async function lockNow(open: OpenTransaction<unknown>, call: RowCall): Promise<LockedRows<Row>> {
-  const { plan, read, options, needs } = call
-  if (plan.begin !== undefined && open.access === 'read-only') {
-    throw new LockUsageError('access', 'a read-only transaction cannot lock rows on this database')
-  }
-  if (plan.needs.length > 0 && (await needs.make(plan.needs)))
-    throw new LockContention(plan.waiting.timeoutMs, new Error('its guard was made just now'))
+/** What it rejects with says which lock it is about. */
+async function lockNamed(open: OpenTransaction<unknown>, call: RowCall): Promise<LockedRows<Row>> {
   const began = performance.now()
+  try {
+    const { plan, needs } = call
+    if (plan.begin !== undefined && open.access === 'read-only')
+      throw new LockUsageError('access', 'a read-only transaction cannot lock rows on this database')
+    if (plan.needs.length > 0 && (await needs.make(plan.needs)))
+      throw new LockContention(plan.waiting.timeoutMs, new Error('its guard was made just now'))
+    const asked = performance.now()
+    return given(call, await lockNow(open, call), performance.now() - asked)
+  } catch (error) {
+    throw namingHeld(error, askedOf(open, call, began))
+  }
+}
+
+function lockNow(open: OpenTransaction<unknown>, call: RowCall): Promise<readonly Row[]> {
+  const { plan, read, options } = call
   const lock = (): Promise<readonly Row[]> =>
     withSavepoint(open, { isAsked: options.savepoint === true, ready: read.ready }, () =>
       whileOpen(open, plan.setting, () =>
@@ -88,8 +94,10 @@ async function lockNow(open: OpenTransaction<unknown>, call: RowCall): Promise<L
         }),
       ),
     )
-  const rows = await oneAtATime(open, () => lockInTime(open, options.wait, lock))
-  const waitedMs = performance.now() - began
+  return oneAtATime(open, () => lockInTime(open, options.wait, lock))
+}
+
+function given({ plan, read, options }: RowCall, rows: readonly Row[], waitedMs: number): LockedRows<Row> {
   const receipt = receiptOf(plan, options, { statements: [...before(plan), read.statement], waitedMs })
   return Object.assign([...rows], { receipt })
 }
