@@ -37,10 +37,7 @@ export interface WholeCourse {
   /** Gives the rows of the last statement of the head, before a lock is waited for. */
   readonly begun: Promise<readonly Row[]>
   readonly locked: Promise<void>
-  /**
-   * Gives the rows of each statement, when COMMIT has been answered. Rejects with {@link NameRefused} where it is to be sent
-   * again.
-   */
+  /** Gives the rows of each statement, when COMMIT has been answered. */
   readonly stored: Promise<readonly (readonly Row[])[]>
   /** Whether the database may have run any of it: otherwise nothing can be stored. */
   readonly mayHaveRun: () => boolean
@@ -55,19 +52,6 @@ export class UnsentCommit extends Error {
   /** `cause` is the driver's own error. */
   constructor(cause: unknown) {
     super('COMMIT was not sent', { cause })
-  }
-}
-
-/**
- * The server does not know the name under which it was to have a statement, or has another one under it: nothing of the
- * transaction is stored, and what is sent again is sent in another way.
- */
-export class NameRefused extends Error {
-  override readonly name = 'NameRefused'
-
-  /** `cause` is the driver's own error. */
-  constructor(cause: unknown) {
-    super('the server refused the name of a statement', { cause })
   }
 }
 

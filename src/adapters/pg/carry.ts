@@ -23,7 +23,7 @@ type Callback = (error: Error | null, result?: unknown) => void
 /** A query of `pg`'s own class. */
 export interface OwnQuery extends HeadReader {
   readonly text?: unknown
-  name?: unknown
+  readonly name?: unknown
   readonly rows?: unknown
   readonly values?: unknown
   readonly binary?: unknown

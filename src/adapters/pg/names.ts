@@ -17,21 +17,16 @@ const maxNames = 200
  */
 const refusals = ['26000', '42P05']
 
-const ofPools = new WeakMap<object, Map<string, StatementNames>>()
+const ofPools = new WeakMap<object, StatementNames>()
 
-/**
- * The same for everybody who uses the pool, so that what one has found out about it holds for all. Of each `kind` there
- * are names of their own: none takes the places of another.
- */
-export function statementNames(pool: object, kind = ''): StatementNames {
-  const kinds = ofPools.get(pool) ?? new Map<string, StatementNames>()
-  ofPools.set(pool, kinds)
-  const names = kinds.get(kind) ?? createNames(kind === '' ? 'holdfast_' : `holdfast_${kind}_`)
-  kinds.set(kind, names)
+/** The same for everybody who uses the pool, so that what one has found out about it holds for all. */
+export function statementNames(pool: object): StatementNames {
+  const names = ofPools.get(pool) ?? createNames()
+  ofPools.set(pool, names)
   return names
 }
 
-function createNames(prefix: string): StatementNames {
+function createNames(): StatementNames {
   let isOff = false
   /** Rises when the tables behind the statements have changed: what a connection has prepared is worth nothing then. */
   let generation = 0
@@ -41,7 +36,7 @@ function createNames(prefix: string): StatementNames {
       if (isOff) return undefined
       const known = names.get(text)
       if (known !== undefined || names.size >= maxNames) return known
-      const name = `${prefix}${generation}_${hashOf(text)}`
+      const name = nameOf(text, generation)
       names.set(text, name)
       return name
     },
@@ -52,7 +47,7 @@ function createNames(prefix: string): StatementNames {
         return true
       }
       if (code !== '0A000' || routine !== 'RevalidateCachedQuery') return false
-      if (name.startsWith(`${prefix}${generation}_`)) {
+      if (name.startsWith(prefixOf(generation))) {
         generation += 1
         names.clear()
       }
@@ -62,6 +57,11 @@ function createNames(prefix: string): StatementNames {
 }
 
 /** Made of the text, since a server behind a pooler may have the name from another program: it means the same there. */
-function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 32)
+function nameOf(text: string, generation: number): string {
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, 32)
+  return `${prefixOf(generation)}${hash}`
+}
+
+function prefixOf(generation: number): string {
+  return `holdfast_${generation}_`
 }

@@ -4,7 +4,6 @@ import type { PgBody, BodyClient } from './body.ts'
 import type { CancelTarget } from './cancel.ts'
 import { wayOf, type RidingClient } from './carry.ts'
 import { cancelUntil } from './end-backend.ts'
-import { keptBy, nameQueries, otherEndOf, type Keeping } from './kept.ts'
 import { queriesOf, WholeQuery, type WholeEar, type WholeTexts } from './whole.ts'
 
 /** What is used of a client to send a transaction as a whole. */
@@ -12,27 +11,18 @@ export interface WholeClient extends BodyClient, RidingClient, CancelTarget {
   readonly connection?: NonNullable<BodyClient['connection']>
 }
 
-/** A transaction from BEGIN to COMMIT. */
-export interface WholeParts extends WholeTexts {
-  readonly statements: readonly SqlStatement[]
-  /** The pool whose connections keep statements prepared; undefined where they are not to. */
-  readonly pool: object | undefined
-}
-
 /** Sends it, unless one of the statements cannot travel so. */
 export function sendWhole(
   client: WholeClient,
   body: PgBody<BodyClient>,
-  { statements, pool, ...texts }: WholeParts,
+  { statements, ...texts }: WholeTexts & { readonly statements: readonly SqlStatement[] },
 ): WholeCourse | undefined {
   const way = wayOf(client)
   const asked = statements.map(({ sql, params }) => [sql, params] as const)
   const queries = way && queriesOf(client, way, asked)
   if (queries === undefined) return undefined
-  const keeping = pool && keepingOn(client, pool)
-  if (keeping !== undefined) nameQueries(queries, keeping)
   const { course, ear } = courseOf(client, body)
-  const query = new WholeQuery(client, texts, { queries, ear, keeping })
+  const query = new WholeQuery(client, texts, { queries, ear })
   const mayHaveRun = (): boolean => query.mayHaveRun
   body.begin()
   for (const [text, values] of asked) body.state.sends(text, values)
@@ -41,11 +31,6 @@ export function sendWhole(
   body.close()
   client.query(query)
   return { ...course, mayHaveRun }
-}
-
-function keepingOn({ connection, processID }: WholeClient, pool: object): Keeping | undefined {
-  if (connection === undefined || processID == null) return undefined
-  return { end: otherEndOf(connection), backend: String(processID), kept: keptBy(pool) }
 }
 
 /** What becomes of it, and who is told. */

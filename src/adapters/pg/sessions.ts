@@ -77,7 +77,7 @@ export function sessions<Client extends PgClient>(
 ): Sessions<Client> {
   mustBePool(pool)
   const names = prepare ? statementNames(pool) : undefined
-  const manner = { names, pipeline, pool: prepare ? pool : undefined }
+  const manner = { names, pipeline }
   guardIdle(pool)
   return {
     adapter: 'pg',
@@ -110,13 +110,10 @@ function onlySession(): LockUsageError {
 interface Manner {
   readonly names: StatementNames | undefined
   readonly pipeline: boolean | undefined
-  /** Whose connections keep statements prepared. */
-  readonly pool: object | undefined
 }
 
 /** Field by field, and no more than it has to do: one is made for every transaction, and what it costs is waited for. */
-function sessionOf<Client extends PgClient>(client: Client, manner: Manner): Session<Client> {
-  const { names, pipeline, pool } = manner
+function sessionOf<Client extends PgClient>(client: Client, { names, pipeline }: Manner): Session<Client> {
   const loss = watchLoss(client)
   const line = new Line(client)
   const body = new PgBody(client, line)
@@ -144,7 +141,7 @@ function sessionOf<Client extends PgClient>(client: Client, manner: Manner): Ses
   }
   if (pipeline === true || (pipeline === undefined && canRide(client))) session.ride = ride
   if (pipeline === true) session.ridesWithLocks = true
-  if (canRide(client)) session.whole = wholeOn(client, body, pool)
+  if (canRide(client)) session.whole = wholeOn(client, body)
   // the native client tells nothing
   if (client.connection !== undefined) session.witness = body.state
   if (client.processID != null) session.backend = String(client.processID)
@@ -154,7 +151,7 @@ function sessionOf<Client extends PgClient>(client: Client, manner: Manner): Ses
 /** Few transactions are sent so: it is loaded when one is. */
 let sending: { readonly sendWhole: typeof sendWhole } | undefined
 
-function wholeOn(client: PgClient, body: Body, pool: object | undefined): NonNullable<Session['whole']> {
+function wholeOn(client: PgClient, body: Body): NonNullable<Session['whole']> {
   // no text of the head or of a lock has a semicolon but between two statements
   return async ({ start, locks, statements }) => {
     sending ??= await import('./send-whole.ts')
@@ -162,7 +159,6 @@ function wholeOn(client: PgClient, body: Body, pool: object | undefined): NonNul
       head: beginText(start).split('; '),
       locks: locks.flatMap(({ sql }) => sql.split('; ')),
       statements,
-      pool,
     })
   }
 }

@@ -1,9 +1,7 @@
 import { LockUsageError } from '../../core/errors.ts'
-import { NameRefused } from '../../core/session.ts'
 import type { Row } from '../../core/statement.ts'
 import { mayCarry, type OwnQuery, type RidingClient, type Way } from './carry.ts'
 import { flush, runMessages } from './head.ts'
-import { askBackend, closeStatement, type Keeping, type OtherEnd } from './kept.ts'
 
 /** The texts of a transaction that is sent at once, from BEGIN to COMMIT. */
 export interface WholeTexts {
@@ -22,14 +20,6 @@ export interface WholeEar {
   readonly ended: (results: readonly unknown[], tag: string | undefined) => void
   /** In the place of what would have followed. */
   readonly failed: (error: Error) => void
-}
-
-/** What is done in it, and who is told. */
-export interface WholeWork {
-  readonly queries: readonly OwnQuery[]
-  readonly ear: WholeEar
-  /** Absent where nothing is kept. */
-  readonly keeping: Keeping | undefined
 }
 
 interface Message {
@@ -61,30 +51,26 @@ export class WholeQuery {
   readonly #locksAt: number
   readonly #queriesAt: number
   #done = 0
-  readonly #keeping: Keeping | undefined
-  /** Which part asks who is at the other end, if one does. */
-  readonly #askAt: number
   #columns: readonly string[] = []
   readonly #rows: Row[] = []
   #tag: string | undefined
 
   /** Throws where a value cannot be sent: nothing has been by then. */
-  constructor(client: RidingClient, texts: WholeTexts, { queries, ear, keeping }: WholeWork) {
-    // the rows that are told are those of the last one
-    const isAsked = keeping !== undefined && keeping.end.isServer === undefined && texts.head.length > 1
-    const head = isAsked ? texts.head.toSpliced(-1, 0, askBackend) : texts.head
+  constructor(
+    client: RidingClient,
+    { head, locks }: WholeTexts,
+    { queries, ear }: { readonly queries: readonly OwnQuery[]; readonly ear: WholeEar },
+  ) {
     this.#queries = queries
     this.#ear = ear
-    this.#keeping = keeping
-    this.#askAt = isAsked ? head.length - 2 : -1
     this.#locksAt = head.length
-    this.#queriesAt = head.length + texts.locks.length
+    this.#queriesAt = head.length + locks.length
     this.#bytes = [
       runMessages(head, true),
       // the rows of the head are to be known while the locks are waited for
       flush,
-      runMessages(texts.locks),
-      ...queries.flatMap((query) => bytesOf(query, client, keeping?.end)),
+      runMessages(locks),
+      ...queries.flatMap((query) => bytesOf(query, client)),
       commitAndSync,
     ]
   }
@@ -107,22 +93,15 @@ export class WholeQuery {
   }
 
   handleDataRow(message: { readonly fields: readonly unknown[] }): void {
-    if (this.#done === this.#askAt) this.#hear(message.fields[0])
-    else if (this.#done === this.#locksAt - 1)
+    if (this.#done === this.#locksAt - 1)
       this.#rows.push(
         Object.fromEntries(this.#columns.map((column, index) => [column, message.fields[index]])),
       )
     else this.#query?.handleDataRow(message)
   }
 
-  #hear(backend: unknown): void {
-    if (this.#keeping !== undefined) this.#keeping.end.isServer = this.#keeping.backend === String(backend)
-  }
-
   handleCommandComplete(message: Message, connection: unknown): void {
-    const query = this.#query
-    query?.handleCommandComplete(message, connection)
-    if (typeof query?.name === 'string') this.#keeping?.end.known.add(query.name)
+    this.#query?.handleCommandComplete(message, connection)
     this.#tag = message.text
     this.#next()
   }
@@ -143,9 +122,7 @@ export class WholeQuery {
   handleError(error: Error): void {
     // answers come in their order: one to BEGIN would have come before
     if (this.#done === 0 && isEndOfSession(error)) this.mayHaveRun = false
-    const name = this.#query?.name
-    const isRefused = typeof name === 'string' && this.#keeping?.kept.names.isRefused(error, name) === true
-    this.#ear.failed(isRefused ? new NameRefused(error) : error)
+    this.#ear.failed(error)
   }
 
   handleReadyForQuery(connection: unknown): void {
@@ -180,11 +157,8 @@ function unreadable(cause: Error): LockUsageError {
 }
 
 /** What a query sends, without the Sync at its end. */
-function bytesOf(query: OwnQuery, client: RidingClient, end: OtherEnd | undefined): readonly Uint8Array[] {
-  const { name, text } = query
-  const isKnown = typeof name === 'string' && end?.known.has(name) === true
-  // a statement that failed may have left its name there, and to close what is not there is no error
-  const bytes: Uint8Array[] = typeof name === 'string' && !isKnown ? [closeStatement(name)] : []
+function bytesOf(query: OwnQuery, client: RidingClient): readonly Uint8Array[] {
+  const bytes: Uint8Array[] = []
   const stream = {
     writable: true,
     cork: () => {},
@@ -194,9 +168,6 @@ function bytesOf(query: OwnQuery, client: RidingClient, end: OtherEnd | undefine
   const collector = Object.create(client.connection ?? {}, {
     stream: { value: stream },
     sync: { value: () => {} },
-    // what is kept here is none of the driver's, which has its own list of names
-    parsedStatements: { value: isKnown ? { [name]: text } : {} },
-    submittedNamedStatements: { value: {} },
   }) as object
   let failure: Error | null = null
   query.callback = (error) => void (failure = error)

@@ -1,6 +1,5 @@
 import { checkObject } from '../../core/check-field.ts'
 import { LockUsageError } from '../../core/errors.ts'
-import { NameRefused } from '../../core/session.ts'
 import type { Row } from '../../core/statement.ts'
 import type { Dialect } from '../../dialects/dialect.ts'
 import type { Whole } from '../transaction/job.ts'
@@ -32,12 +31,8 @@ export async function runBatch(
   checkObject('options', options)
   for (const field of ['nested', 'tables'])
     if (field in options) throw new LockUsageError(field, 'is not an option of a batch: use withLock')
-  const once = (): Promise<Answers> => run(wholeOf(checked), (open) => sendEach(open, checked))
   try {
-    return await once().catch((error: unknown) => {
-      if (error instanceof NameRefused) return once()
-      throw error
-    })
+    return await run(wholeOf(checked), (open) => sendEach(open, checked))
   } catch (error) {
     if (await isGuardError(error, candidates)) return undefined
     throw error
