@@ -124,6 +124,24 @@ function specs(context: EngineContext): void {
       await until(async () => (await journal()) === (when === 'after' ? 2 : 1), 'the true outcome')
     })
 
+    test.each([
+      [
+        'has lost its connection too',
+        Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }),
+      ],
+      [
+        'has lost a deadlock',
+        Object.assign(new Error('deadlock'), { code: 'ER_LOCK_DEADLOCK', errno: 1213 }),
+      ],
+      ['has failed for a reason of its own', new Error('no such table')],
+    ])('a caller who %s knows nothing, and nothing is repeated', async (_, failure) => {
+      const verifyCommit = (): Promise<boolean> => Promise.reject(failure)
+      const error = await lose('after', { verifyCommit })
+      expect(error).toBeInstanceOf(CommitOutcomeUnknownError)
+      expect(error).toMatchObject({ message: expect.stringContaining(failure.message) })
+      expect(await journal()).toBe(2)
+    })
+
     test('what the caller finds out decides: it is stored', async () => {
       expect(await lose('after', { verifyCommit: async () => (await journal()) === 2 })).toBe('committed')
       expect(await journal()).toBe(2)

@@ -1,5 +1,6 @@
 import { backoffMs } from '../../core/backoff.ts'
 import { deadlineIn, pause, type Deadline } from '../../core/deadline.ts'
+import { inWords } from '../../core/in-words.ts'
 import { CommitOutcomeUnknownError, RetryableTransactionError } from '../../core/errors.ts'
 import { UnsentCommit, type Session } from '../../core/session.ts'
 import type { Row } from '../../core/statement.ts'
@@ -127,13 +128,24 @@ async function provenCommitted<Tx>({ port, probe, verify }: CommitDoubt<Tx>, cau
   if (fate === 'committed') return
   if (fate === 'rolled-back') throw rolledBack(cause, 'and the server says that nothing was stored')
   if (verify !== undefined) {
-    if (await verify()) return
+    if (await answerOf(verify, cause)) return
     throw rolledBack(cause, 'and verifyCommit says that nothing was stored')
   }
   throw new CommitOutcomeUnknownError(
     'COMMIT was not answered, or the connection broke before it was: the work may or may not be stored. Check before you retry, or pass verifyCommit',
     { cause },
   )
+}
+
+/** Whatever it fails with is no failure of the transaction, which may be stored: that is not to be run again. */
+function answerOf(verify: () => Promise<boolean>, cause: unknown): Promise<boolean> {
+  const unknown = (why: unknown): never => {
+    throw new CommitOutcomeUnknownError(
+      `COMMIT was not answered, and verifyCommit could not tell (${inWords(why)}): the work may or may not be stored. Check before you retry`,
+      { cause },
+    )
+  }
+  return new Promise<boolean>((resolve) => resolve(verify())).catch(unknown)
 }
 
 async function askServer<Tx>(port: Port<Tx>, { how, id }: Probe): Promise<string> {
