@@ -21,6 +21,8 @@ export interface Asked {
   readonly wait?: Wait | undefined
   /** The limit of the transaction for every lock that has none of its own. */
   readonly lockTimeoutMs?: number | undefined
+  /** The limit of the whole call. */
+  readonly budgetMs?: number | undefined
   readonly dialect?: string
   /** Why it is not to be had now. @default 'another holder has it' */
   readonly because?: string
@@ -66,9 +68,10 @@ export function notInTime(asked: Asked, cause?: unknown): LockTimeoutError {
   })
 }
 
-function limitIn({ wait, lockTimeoutMs }: Asked): string {
+function limitIn({ wait, lockTimeoutMs, budgetMs }: Asked): string {
   if (typeof wait === 'object') return `${wait.timeoutMs} ms`
-  return lockTimeoutMs === undefined ? "the server's own limit" : `${lockTimeoutMs} ms (lockTimeoutMs)`
+  if (lockTimeoutMs !== undefined) return `${lockTimeoutMs} ms (lockTimeoutMs)`
+  return budgetMs === undefined ? "the server's own limit" : `${budgetMs} ms (budgetMs)`
 }
 
 /** The same, with the name of the dialect where the port knows it by now. */

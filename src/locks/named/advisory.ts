@@ -250,7 +250,8 @@ function runLocked<Tx, T>(
     isGranted = granted
     if (granted && !holdsTurn) endTurns(turns)
   }
-  const asked = { ...askedOf(names, lock), lockTimeoutMs: options.lockTimeoutMs }
+  const { lockTimeoutMs, budgetMs } = options
+  const asked = { ...askedOf(names, lock), lockTimeoutMs, budgetMs }
   const stories = tellOpening(port, () => names.map(({ key }) => ({ kind: 'named', key, ...lock })))
   const opening: Opening = { locking, names, lock, deadline, onChange, stories }
   const run = (): Promise<T> =>

@@ -133,7 +133,7 @@ function begin(
   start: Start,
   { locks, tables, isRiding }: Beginning,
 ): Promise<readonly Row[]> {
-  const { session, dialect, deadline, signal } = open
+  const { session, dialect, deadline, signal, isInDoubt: isGivenUp } = open
   const started = startOf(open, start, { locks, tables })
   const ride = isRiding ? session.ride : undefined
   const waits = locks !== undefined || tables !== undefined
@@ -141,7 +141,7 @@ function begin(
     ride?.(started, { waits, isLimited: waits || start.options.budgetMs !== undefined }) ??
     (started.mode === undefined
       ? session.begin(started)
-      : beginWaiting(session, started, { dialect, deadline, signal }))
+      : beginWaiting(session, started, { dialect, deadline, signal, isGivenUp }))
   const plan = locks?.plans[0]
   const lockAndSend =
     plan !== undefined && locks !== undefined && locks.head.length > 0

@@ -11,6 +11,8 @@ export interface BeginLimits {
   /** The waiting for a turn has used up some of it already. */
   readonly deadline: Deadline
   readonly signal: AbortSignal | undefined
+  /** Whether nobody waits for it any more: what it would take then, nobody would give back. */
+  readonly isGivenUp: () => boolean
 }
 
 /** Short pauses: whoever writes to SQLite holds the lock for milliseconds, and nobody is woken when it is free. */
@@ -26,19 +28,20 @@ export function busyPauseMs(): number {
 export async function beginWaiting(
   session: Session,
   start: TransactionStart,
-  { dialect, deadline, signal }: BeginLimits,
+  { dialect, deadline, signal, isGivenUp }: BeginLimits,
 ): Promise<readonly Row[]> {
   for (;;) {
     try {
       return await session.begin(start)
     } catch (error) {
       if (start.mode === undefined || classifyFor(error, dialect).kind !== 'busy') throw error
-      if (deadline.isPast()) {
+      if (deadline.isPast() || isGivenUp()) {
         throw new LockTimeoutError('the database was locked by another process for too long', {
           cause: error,
         })
       }
     }
     await pause(busyPauseMs(), deadline, signal)
+    if (isGivenUp()) throw new LockTimeoutError('the wait for the database was given up')
   }
 }

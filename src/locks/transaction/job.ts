@@ -72,11 +72,13 @@ export function beginDeadline<Tx, T>(job: Job<Tx, T>): Deadline {
     opening,
     tables,
     options: { lockTimeoutMs },
+    budget,
   } = job
   if (opening?.lock.wait === 'nowait' || tables?.wait === 'nowait') return deadlineIn(0)
   const remainingMs = Math.min(
     opening?.deadline.remainingMs() ?? Infinity,
     tables?.deadline.remainingMs() ?? Infinity,
+    budget?.remainingMs() ?? Infinity,
   )
   return deadlineIn(Math.min(remainingMs, lockTimeoutMs ?? Infinity))
 }
