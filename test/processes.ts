@@ -54,6 +54,7 @@ export const alone: Readonly<Record<string, readonly string[]>> = {
   'puts something on a driver or an ORM, and leaves it there': ['docs/taps', 'orms/sequelize'],
   'hears or counts whatever happens in the process': [
     'bodies/broken-connection',
+    'bodies/ended-at-login',
     'bodies/mongodb-driver',
     'bodies/one-signal',
     'bodies/pool-patience',

@@ -41,6 +41,15 @@ export interface IdleErrors {
   listenerCount?(event: 'error'): number
 }
 
+interface NewConnections {
+  on?(event: 'connect', listener: (client: object) => void): unknown
+}
+
+function guardEach(pool: object): void {
+  const own = pool as NewConnections
+  own.on?.('connect', guardNew)
+}
+
 /** A pool tells of an idle connection that breaks, and ends the process when nobody listens: then it is a warning. */
 export function guardIdle(pool: IdleErrors): void {
   if (guarded.has(pool)) return
@@ -49,6 +58,18 @@ export function guardIdle(pool: IdleErrors): void {
     if (pool.listenerCount?.('error') === 1)
       process.emitWarning(`an idle connection of the pool has ended: ${error.message}`, 'HoldfastWarning')
   })
+  guardEach(pool)
+}
+
+/**
+ * A server may end a connection in the message that ends its log-in. By then the pool listens no more, and whoever asked
+ * for the connection hears of it only when this round is over.
+ */
+function guardNew(client: object): void {
+  const emitter = client as Partial<Pick<Emitter, 'on' | 'off'>>
+  const ignore = (): void => {}
+  emitter.on?.('error', ignore)
+  setImmediate(() => emitter.off?.('error', ignore))
 }
 
 /** A query that is never sent. It is a text for those who look at it, such as a log. */
