@@ -130,6 +130,8 @@ function specs(stage: Stage): void {
   })
 
   test.each<[string, readonly unknown[], string]>([
+    ['a list with a hole', Array.from<unknown>({ length: 0 }).concat(Array(1)), 'statements[0]'],
+    ['a table of what is read', [{ sql: 'select 1 as n into copied' }], 'statements[0].sql'],
     ['no statement', [], 'statements'],
     ['an end of the transaction', [{ sql: 'commit' }], 'statements[0].sql'],
     ['two statements in one', [add, { sql: `${add.sql}; ${add.sql}` }], 'statements[1].sql'],

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { classifyError } from '../../src/classify.ts'
 import {
   CommitOutcomeUnknownError,
+  LockTimeoutError,
   LockUsageError,
   RetryableTransactionError,
 } from '../../src/core/errors.ts'
@@ -146,6 +147,19 @@ function specs(context: EngineContext): void {
     await held.release()
     await batch
     expect(await stored()).toBe(1)
+  })
+
+  test('one that has no time left to wait for the lock says that, and is not stored', async () => {
+    const locks = locksAt(context.engine.server.url, { max: 3 })
+    await locks.batch(key, [{ sql: 'select 1' }])
+    const held = await locks.acquire(key)
+    const said = await caught(locks.batch(key, [add], { budgetMs: 100 }))
+    expect(said).toBeInstanceOf(LockTimeoutError)
+    expect(said).toMatchObject({
+      message: expect.stringMatching(/"whole" not acquired within 100 ms \(budgetMs\)/),
+    })
+    await held.release()
+    expect(await stored()).toBe(0)
   })
 
   test('what is aborted while it waits in the server is not stored', async () => {

@@ -64,7 +64,8 @@ const guardFields = ['rows', 'atLeast']
 export function checkStatements(given: unknown): readonly CheckedStatement[] {
   if (!Array.isArray(given) || given.length === 0)
     throw new LockUsageError('statements', 'is no list with a statement in it: pass [{ sql, params }]')
-  return given.map((one: unknown, index) => checkStatement(one, `statements[${index}]`))
+  // what has holes has no element there that map would look at
+  return Array.from(given as unknown[], (one, index) => checkStatement(one, `statements[${index}]`))
 }
 
 /** What a text does, as far as it matters here. */
@@ -120,6 +121,8 @@ function read(sql: string, field: string): Reading {
       field,
       `is none of ${verbs.map((word) => word.toUpperCase()).join(', ')}: run it in withLock`,
     )
+  if (verb === 'select' && top.includes('into'))
+    throw new LockUsageError(field, 'makes a table or a file of what it reads: run it in withLock')
   return { returns: verb === 'select' || verb === 'values' || returning.test(level), hasWith }
 }
 

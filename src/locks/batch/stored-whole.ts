@@ -1,9 +1,9 @@
 import { graceMs } from '../../core/grace.ts'
-import { CommitOutcomeUnknownError, LockUsageError } from '../../core/errors.ts'
+import { CommitOutcomeUnknownError, LockUsageError, RetryableTransactionError } from '../../core/errors.ts'
 import type { Row } from '../../core/statement.ts'
-import { within } from '../limit.ts'
+import { NoAnswerError, within } from '../limit.ts'
 import type { OpenTransaction } from '../port.ts'
-import { settleCommit } from '../transaction/commit.ts'
+import { settleCommit, type CommitDoubt } from '../transaction/commit.ts'
 import type { SentWhole } from '../transaction/job.ts'
 import { noteStored } from '../transaction/open-transaction.ts'
 import type { CheckedStatement } from './statement.ts'
@@ -47,7 +47,7 @@ export async function storedWhole<Tx>(
       open.doubt(error)
       throw error
     }
-    await settleCommit(error, open, doubt(head))
+    await settle(error, open, doubt(head))
     noteStored(open)
     return unlessLost(statements, error)
   } finally {
@@ -55,6 +55,13 @@ export async function storedWhole<Tx>(
   }
   noteStored(open)
   return answers
+}
+
+/** Rejects unless it is stored. A lock that took too long is just that, once it is known that nothing is. */
+function settle<Tx>(error: unknown, open: OpenTransaction<Tx>, doubt: CommitDoubt<Tx>): Promise<void> {
+  return settleCommit(error, open, doubt).catch((settled: unknown) => {
+    throw error instanceof NoAnswerError && settled instanceof RetryableTransactionError ? error : settled
+  })
 }
 
 /** All of it is stored: what the statements gave, unless that was rows, which the connection took with it. */
