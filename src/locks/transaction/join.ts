@@ -9,8 +9,9 @@ import type { TransactionOptions } from './options.ts'
  */
 export async function checkPart(
   open: OpenTransaction<unknown>,
-  { isolation, access, lockTimeoutMs, tables }: TransactionOptions,
+  { isolation, access, lockTimeoutMs, tables, signal }: TransactionOptions,
 ): Promise<void> {
+  signal?.throwIfAborted()
   if (tables !== undefined) (await import('../table/held.ts')).mustHoldTables(open, tables)
   if (access !== undefined) mustAgree('access', access, open.access)
   if (lockTimeoutMs !== undefined) mustAgree('lockTimeoutMs', lockTimeoutMs, open.lockTimeoutMs)

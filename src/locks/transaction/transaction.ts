@@ -12,6 +12,7 @@ import type { Sessions } from '../../core/session.ts'
 import type { Dialect } from '../../dialects/dialect.ts'
 import type { TransactionEvent } from '../../events/shapes.ts'
 import { areTransactionsHeard, tellRetry, tellTransaction } from '../../events/transaction-story.ts'
+import { untilAborted } from '../abort.ts'
 import { attempt } from './attempt.ts'
 import { LockContention } from '../contention.ts'
 import { withDeadlock } from '../deadlocks/examine.ts'
@@ -173,7 +174,10 @@ async function beforeRetry(failure: Failure, state: Progress, options: Transacti
       : pauseAfterLoss(failure, state, options)
   if (pauseMs >= state.deadline.remainingMs()) throw lastError(failure)
   const { kind, error } = failure
-  await options.onRetry?.({ attempt: state.attempt, kind, error, pauseMs })
+  if (options.onRetry !== undefined) {
+    const told = Promise.resolve(options.onRetry({ attempt: state.attempt, kind, error, pauseMs }))
+    await untilAborted(told, options.signal, () => {})
+  }
   if (state.event !== undefined) tellRetry({ transaction: state.event, error, errorKind: kind, pauseMs })
   if (!(failure.error instanceof LockContention)) state.attempt += 1
   await pause(pauseMs, state.contention, options.signal)
