@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 
+import { statementNames } from '../../src/adapters/pg/names.ts'
 import { sessions, type PgSessionOptions } from '../../src/adapters/pg/sessions.ts'
 import type { Session } from '../../src/core/session.ts'
 import type { SqlStatement } from '../../src/core/statement.ts'
@@ -100,6 +101,17 @@ function specs(context: EngineContext): void {
         { n: 2 },
       ])
     })
+  })
+
+  test('nor do tables that change again and again', () => {
+    const names = statementNames({})
+    const changed = { code: '0A000', routine: 'RevalidateCachedQuery' }
+    const made = Array.from({ length: 300 }, () => {
+      const name = names.of('select 1')
+      if (name !== undefined) names.isRefused(changed, name)
+      return name
+    })
+    expect(made.filter((name) => name !== undefined)).toHaveLength(200)
   })
 
   test('a program with ever new texts does not fill the memory of the server', async () => {

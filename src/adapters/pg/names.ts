@@ -8,7 +8,7 @@ export interface StatementNames {
   readonly isRefused: (error: unknown, name: string) => boolean
 }
 
-/** Every connection keeps all of them for as long as it lives. */
+/** Every connection keeps all of them for as long as it lives, those of tables that have changed as well. */
 const maxNames = 200
 
 /**
@@ -31,13 +31,15 @@ function createNames(): StatementNames {
   /** Rises when the tables behind the statements have changed: what a connection has prepared is worth nothing then. */
   let generation = 0
   const names = new Map<string, string>()
+  let made = 0
   return {
     of: (text) => {
       if (isOff) return undefined
       const known = names.get(text)
-      if (known !== undefined || names.size >= maxNames) return known
+      if (known !== undefined || made >= maxNames) return known
       const name = nameOf(text, generation)
       names.set(text, name)
+      made += 1
       return name
     },
     isRefused: (error, name) => {

@@ -31,8 +31,12 @@ export class Copies {
 /** Somebody has left it in the middle: it takes no more, and postgres.js would not read on. */
 function drain(stream: Readable): void {
   stream.push = () => true
-  // oxlint-disable-next-line no-underscore-dangle -- what postgres.js has put there lets the connection read on
-  stream._read(0)
+  try {
+    // oxlint-disable-next-line no-underscore-dangle -- what postgres.js has put there lets the connection read on
+    stream._read(0)
+  } catch {
+    // the connection is gone, and with it what was to be read
+  }
 }
 
 function end(stream: Readable | Writable): void {
