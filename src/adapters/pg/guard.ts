@@ -61,13 +61,14 @@ export function guardIdle(pool: IdleErrors): void {
   guardEach(pool)
 }
 
+function ignore(): void {}
+
 /**
  * A server may end a connection in the message that ends its log-in. By then the pool listens no more, and whoever asked
  * for the connection hears of it only when this round is over.
  */
 function guardNew(client: object): void {
   const emitter = client as Partial<Pick<Emitter, 'on' | 'off'>>
-  const ignore = (): void => {}
   emitter.on?.('error', ignore)
   setImmediate(() => emitter.off?.('error', ignore))
 }
