@@ -121,3 +121,11 @@ function fieldsOf(asked: Asked, cause: unknown): ErrorOptions & RefusedLock {
     waitedMs: performance.now() - began,
   }
 }
+
+/** With the limits of the whole call, which count where the lock has none of its own. */
+export function limitedBy(
+  { lockTimeoutMs, budgetMs }: Pick<Asked, 'lockTimeoutMs' | 'budgetMs'>,
+  asked: Asked,
+): Asked {
+  return { ...asked, lockTimeoutMs, budgetMs }
+}

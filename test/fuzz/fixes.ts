@@ -112,8 +112,8 @@ export const fixes: readonly Fix[] = [
     changes: [
       {
         file: 'src/locks/rows/rows.ts',
-        from: 'await oneAtATime(open, () => lockInTime(open, options.wait, lock))',
-        to: 'await (options.savepoint === true ? lock() : oneAtATime(open, lock))',
+        from: 'return oneAtATime(open, () => lockInTime(open, options.wait, lock))',
+        to: 'return (options.savepoint === true ? lock() : oneAtATime(open, lock))',
       },
       {
         file: 'src/locks/transaction/savepoint.ts',
@@ -167,8 +167,8 @@ export const fixes: readonly Fix[] = [
     changes: [
       {
         file: 'src/locks/rows/rows.ts',
-        from: 'await oneAtATime(open, () => lockInTime(open, options.wait, lock))',
-        to: 'await (options.savepoint === true ? oneAtATime(open, lock) : lock())',
+        from: 'return oneAtATime(open, () => lockInTime(open, options.wait, lock))',
+        to: 'return (options.savepoint === true ? oneAtATime(open, lock) : lock())',
       },
     ],
   },

@@ -129,7 +129,7 @@ function specs(context: EngineContext): void {
       await own.rows(tx, tx('account').where({ id: 1 }))
       await tx.raw('select pg_terminate_backend(pg_backend_pid())')
     })
-    await expect(work).rejects.toThrow('terminating connection')
+    await expect(work).rejects.toMatchObject({ kind: 'connection-lost', cause: { code: '57P01' } })
     expect(await own.transaction((tx) => own.rows(tx, tx('account')))).toHaveLength(2)
     expect(connectionPool).toMatchObject({ totalCount: 1, idleCount: 1 })
     await connectionPool.end()

@@ -1,3 +1,5 @@
+import { setImmediate as nextRound } from 'node:timers/promises'
+
 import { onceIdle } from '../pg/end-backend.ts'
 import type { Backend, PostgresJsConnection, PostgresJsQuery, PostgresJsSql } from './driver.ts'
 import { isQuery, unknownPostgresJs, writtenAtOnce } from './driver.ts'
@@ -79,18 +81,11 @@ export class Pinned {
     const idle = new Promise<void>((resolve) => (this.#onIdle = resolve))
     this.#end(why)
     return onceIdle(isIdle ? undefined : Promise.race([idle, closed]), async () => {
-      if (!isClosed) this.#terminate()
+      // postgres.js writes in the next round; what it had not written then, its next connection would never get rid of
+      await nextRound()
+      if (!isClosed) this.#connection.terminate()
       return closed
     })
-  }
-
-  /**
-   * What postgres.js has not written when it ends a connection, its next one would never get rid of: a statement that is
-   * written at once takes it along.
-   */
-  #terminate(): void {
-    this.#connection.execute(rowlessQuery(this.#sql))
-    this.#connection.terminate()
   }
 
   readonly #goOn = (): void => {

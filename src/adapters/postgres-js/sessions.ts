@@ -135,7 +135,7 @@ function rowsOf(answer: unknown): readonly Row[] {
 
 /** One message without values. */
 function beginText(start: TransactionStart): string {
-  return writtenAtOnce(pgTraits.begin(start)?.join('; ') ?? 'BEGIN')
+  return pgTraits.begin(start)?.join('; ') ?? 'BEGIN'
 }
 
 /** Which of several a connection is to, postgres.js tells nobody. */

@@ -16,7 +16,7 @@ import { askedOf, inCanonicalOrder, namedKey, type NamedKey } from './named-key.
 import { waitDeadline, type NamedLocking, type Opening } from './opening.ts'
 import { NoAnswerError } from '../limit.ts'
 import { asTimeout } from '../open-session.ts'
-import { askedOn, naming, notAvailable, type Asked } from '../refused.ts'
+import { askedOn, naming, notAvailable, type Asked, limitedBy } from '../refused.ts'
 import { endTurns, takeTurns, type Turns } from './turns.ts'
 import { checkPart } from '../transaction/join.ts'
 import type { TransactionOptions } from '../transaction/options.ts'
@@ -250,8 +250,7 @@ function runLocked<Tx, T>(
     isGranted = granted
     if (granted && !holdsTurn) endTurns(turns)
   }
-  const { lockTimeoutMs, budgetMs } = options
-  const asked = { ...askedOf(names, lock), lockTimeoutMs, budgetMs }
+  const asked = limitedBy(options, askedOf(names, lock))
   const stories = tellOpening(port, () => names.map(({ key }) => ({ kind: 'named', key, ...lock })))
   const opening: Opening = { locking, names, lock, deadline, onChange, stories }
   const run = (): Promise<T> =>
