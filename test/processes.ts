@@ -50,7 +50,11 @@ export const alone: Readonly<Record<string, readonly string[]>> = {
     'session-locks/handle',
     'sqlite-contention/lane',
   ],
-  "moves the library's clock, which never goes back": ['bodies/own-time', 'testing/'],
+  "moves the library's clock, which never goes back": [
+    'bodies/cancel-by-timeout',
+    'bodies/own-time',
+    'testing/',
+  ],
   'puts something on a driver or an ORM, and leaves it there': ['docs/taps', 'orms/sequelize'],
   'hears or counts whatever happens in the process': [
     'bodies/broken-connection',

@@ -68,12 +68,12 @@ export function wholeOf(statements: readonly CheckedStatement[]): Whole<Answers>
 
 /** With the error that a caller of the lock expects. */
 function lockedIn(
-  { dialect, signal }: OpenTransaction<unknown>,
+  { dialect, signal, lockTimeoutMs }: OpenTransaction<unknown>,
   { locked }: WholeCourse,
   { plans: [plan] }: PlannedOpening,
 ): Promise<void> {
   if (plan === undefined) return locked
-  const taken = take(plan, { dialect, signal, what: theLock }, () => locked)
+  const taken = take(plan, { dialect, signal, lockTimeoutMs, what: theLock }, () => locked)
   taken.catch(() => {})
   return taken
 }

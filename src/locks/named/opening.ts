@@ -190,7 +190,7 @@ export async function takeForTransaction(
  * three of them, and run under the lock's setting, or change that of the transaction in vain.
  */
 async function sendPlanned(
-  { session, dialect, signal, doubt }: OpenTransaction<unknown>,
+  { session, dialect, signal, lockTimeoutMs, doubt }: OpenTransaction<unknown>,
   plan: Plan,
   statements: readonly Statement[],
 ): Promise<void> {
@@ -201,7 +201,7 @@ async function sendPlanned(
   await withSetting(session, one === undefined ? setting : undefined, {
     doubt,
     signal,
-    work: () => take(plan, { dialect, signal, what: theLock }, send),
+    work: () => take(plan, { dialect, signal, lockTimeoutMs, what: theLock }, send),
   })
 }
 

@@ -138,16 +138,16 @@ function before({ inTransaction, query }: Plan): readonly Statement[] {
 }
 
 function takeRows(
-  { session, dialect, signal }: OpenTransaction<unknown>,
+  { session, dialect, signal, lockTimeoutMs }: OpenTransaction<unknown>,
   { plan, read, needs }: RowCall,
 ): Promise<readonly Row[]> {
-  const what = 'the rows'
+  const taking = { dialect, signal, lockTimeoutMs, what: 'the rows' }
   const send = (): Promise<readonly Row[]> =>
     read.run === undefined ? session.run(read.statement) : read.run()
   const first = before(plan)
-  if (first.length === 0) return take(plan, { dialect, signal, what }, send)
-  const taking = take(plan, { dialect, signal, what }, () => sendLock(session, first, what).then(send))
-  return taking.catch((error: unknown) => {
+  if (first.length === 0) return take(plan, taking, send)
+  const taken = take(plan, taking, () => sendLock(session, first, taking.what).then(send))
+  return taken.catch((error: unknown) => {
     // not a conflict with another, but nothing to conflict about: somebody has deleted the guard
     if (error instanceof LockContention && error.cause instanceof LockNotAvailableError)
       needs.forget(plan.needs)

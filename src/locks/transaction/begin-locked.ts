@@ -133,7 +133,7 @@ function begin(
   start: Start,
   { locks, tables, isRiding }: Beginning,
 ): Promise<readonly Row[]> {
-  const { session, dialect, deadline, signal, isInDoubt: isGivenUp } = open
+  const { session, dialect, deadline, signal, lockTimeoutMs, isInDoubt: isGivenUp } = open
   const started = startOf(open, start, { locks, tables })
   const ride = isRiding ? session.ride : undefined
   const waits = locks !== undefined || tables !== undefined
@@ -145,7 +145,7 @@ function begin(
   const plan = locks?.plans[0]
   const lockAndSend =
     plan !== undefined && locks !== undefined && locks.head.length > 0
-      ? () => take(plan, { dialect, signal, what: theLock }, send)
+      ? () => take(plan, { dialect, signal, lockTimeoutMs, what: theLock }, send)
       : send
   return tables === undefined ? lockAndSend() : tables.around(lockAndSend)
 }
