@@ -62,21 +62,43 @@ export function createLocks<Db extends DrizzleDatabase, D extends DrizzleDialect
 ): DrizzleLocks<TransactionOf<Db>, D> {
   const told = checkLocksOptions(options, 'prepare', 'pipeline', 'open')
   const { kind, sessions } = wayOf(db, told)
-  const way = { adapter: 'drizzle', dialects: dialects[kind], sessions, selectOf }
+  const way = { adapter: 'drizzle', dialects: dialects[kind], sessions, selectOf: selectsOf(kind) }
   return joinOrm(way, told) as unknown as DrizzleLocks<TransactionOf<Db>, D>
 }
 
-function selectOf(query: unknown): OrmSelect | undefined {
-  if (typeof query !== 'object' || query === null || !('toSQL' in query) || !('then' in query))
-    return undefined
-  if (givesOne(query)) throw noList()
-  const select = query as DrizzleSelect<Row>
-  const run = async (): Promise<readonly Row[]> => {
-    const rows: unknown = await select
-    if (!Array.isArray(rows)) throw noList()
-    return rows as readonly Row[]
+/** A SELECT as Drizzle keeps it prepared on `pg`. */
+interface Compiled {
+  getQuery(): ReturnType<DrizzleSelect<Row>['toSQL']>
+  execute(): PromiseLike<unknown>
+}
+
+function selectsOf(kind: DrizzleKind): (query: unknown) => OrmSelect | undefined {
+  const read = kind === 'NodePgSession' ? readCompiled : readText
+  return (query) => {
+    if (typeof query !== 'object' || query === null || !('toSQL' in query) || !('then' in query))
+      return undefined
+    if (givesOne(query)) throw noList()
+    return read(query as DrizzleSelect<Row>)
   }
-  return { ...select.toSQL(), run }
+}
+
+/** Behind `toSQL`, Drizzle would compile it a second time to send it. */
+function readCompiled(select: DrizzleSelect<Row> & { prepare?(): Compiled }): OrmSelect {
+  // without a name the server keeps nothing
+  const compiled = select.prepare?.()
+  if (compiled === undefined) return readText(select)
+  const { sql, params } = compiled.getQuery()
+  return { sql, params, run: () => listOf(compiled.execute()) }
+}
+
+function readText(select: DrizzleSelect<Row>): OrmSelect {
+  return { ...select.toSQL(), run: () => listOf(select) }
+}
+
+async function listOf(answer: PromiseLike<unknown>): Promise<readonly Row[]> {
+  const rows = await answer
+  if (!Array.isArray(rows)) throw noList()
+  return rows as readonly Row[]
 }
 
 /** As Drizzle notes it in a relational query, which is in its typings nowhere. */
