@@ -12,14 +12,15 @@ export interface Contender {
 }
 
 /** The ways to the same thing, by the names that figures are shown under. */
-export const ways: Readonly<Record<Way, (url: string) => Contender>> = {
+export const ways: Readonly<Record<Way, (url: string, connections?: number) => Contender>> = {
   holdfast: byHoldfast,
+  'holdfast in a transaction': byTransaction,
   polling: byPolling,
   'wake all': byWakingAll,
   native: byNativeLock,
 }
 
-export type Way = 'holdfast' | 'polling' | 'wake all' | 'native'
+export type Way = 'holdfast' | 'holdfast in a transaction' | 'polling' | 'wake all' | 'native'
 
 /** Takes and releases a lock that nobody else wants: code that was run seldom is many times slower. */
 export async function warmUp({ take }: Contender, cycles: number): Promise<void> {
@@ -27,14 +28,31 @@ export async function warmUp({ take }: Contender, cycles: number): Promise<void>
   for (let cycle = 0; cycle < cycles; cycle += 1) await (await take(name))()
 }
 
-function byHoldfast(url: string): Contender {
-  const pool = poolOf(url)
+function byHoldfast(url: string, connections?: number): Contender {
+  const pool = poolOf(url, connections)
   const locks = createLocks(pool, { dialect: 'postgres' })
   return {
     take: async (name, ttlMs = 30_000) => {
       const lease = await locks.lease(name, { ttlMs })
       return () => lease.release()
     },
+    close: () => pool.end(),
+  }
+}
+
+/** A lock that a transaction holds, which ends with it. */
+function byTransaction(url: string, connections?: number): Contender {
+  const pool = poolOf(url, connections)
+  const locks = createLocks(pool, { dialect: 'postgres' })
+  return {
+    take: (name) =>
+      new Promise((granted, refused) => {
+        const over: Promise<void> = locks.withLock(
+          name,
+          () => new Promise<void>((end) => granted(() => (end(), over))),
+        )
+        over.catch(refused)
+      }),
     close: () => pool.end(),
   }
 }
@@ -88,8 +106,8 @@ function byWakingAll(url: string): Contender {
 }
 
 /** A session's lock of the server itself: no time to live, no fence, and a connection for each who waits or holds. */
-function byNativeLock(url: string): Contender {
-  const pool = poolOf(url)
+function byNativeLock(url: string, connections?: number): Contender {
+  const pool = poolOf(url, connections)
   return {
     take: async (name) => {
       const client = await pool.connect()
@@ -107,8 +125,8 @@ function byNativeLock(url: string): Contender {
   }
 }
 
-function poolOf(url: string): pg.Pool {
-  const pool = new pg.Pool({ connectionString: url, max: 4 })
+function poolOf(url: string, max = 4): pg.Pool {
+  const pool = new pg.Pool({ connectionString: url, max })
   pool.on('error', () => {})
   return pool
 }

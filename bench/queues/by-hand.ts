@@ -16,6 +16,7 @@ interface ByHandOptions {
   readonly url: string
   readonly maxWorkers: number
   readonly form: keyof typeof byHand
+  readonly table?: string
 }
 
 /**
@@ -24,8 +25,7 @@ interface ByHandOptions {
  * `claimed` writes down who has the job and until when, as Holdfast does, and completes it with a fifth statement.
  * `held` keeps the transaction open instead, and completes the job in it.
  */
-export function byHandSide({ url, maxWorkers, form }: ByHandOptions): QueueSide {
-  const table = `hand_${form}_job`
+export function byHandSide({ url, maxWorkers, form, table = `hand_${form}_job` }: ByHandOptions): QueueSide {
   const pool = openPool(url, maxWorkers)
   const take = form === 'claimed' ? claimAndComplete : holdAndComplete
   let before = 0
