@@ -9,6 +9,8 @@ export interface LeaseClaim {
   readonly ttlMs: number
   /** Not told on an engine where the topic's messages are none of ours. */
   readonly news?: LeaseNews
+  /** Whether it is to fail at once where it would wait for another's transaction, on an engine that can do so. */
+  readonly isNowait?: boolean
 }
 
 /** What those who listen to the topic are told of a claim, by how it ends. */
@@ -60,6 +62,8 @@ export interface LeaseStatements {
    * statement waits for it, or fails with a conflict. One that has not expired is `busy` at once.
    */
   readonly acquire: (claim: LeaseClaim) => readonly Statement[]
+  /** Such a statement waits for that transaction even when the claim is not to. */
+  readonly acquireAlwaysWaits?: boolean
   /**
    * Moves the end of a lease that is still its owner's to `ttlMs` from now: `granted`, or `not-held`. A lease that has
    * expired is still its owner's until another takes it.

@@ -6,8 +6,8 @@ import { Cutoff, untilAborted, type Abortable } from './abort.ts'
 /** The end of one wait: its signal aborts when the time is over, or when the caller's own signal does. */
 export interface Limit {
   readonly signal: Abortable
-  /** Gives it so long from now on. */
-  readonly endIn: (ms: number) => void
+  /** Gives it so long from now on. `says`: what it then means that the time is over. */
+  readonly endIn: (ms: number, says?: string) => void
   /** Takes its timer and its listener away. */
   readonly end: () => void
 }
@@ -38,11 +38,11 @@ export function limitTo({ ms, signal, outlivesSignalMs = 0, keepsAlive = true, s
   const cutoff = new Cutoff()
   let timer: NodeJS.Timeout | undefined
   let reading: NodeJS.Immediate | undefined
-  const endIn = (left: number): void => {
+  const endIn = (left: number, meaning = says): void => {
     clearTimeout(timer)
     // An answer that has arrived by then is read first: a program that was busy for longer would otherwise blame the server.
     timer = setTimeout(() => {
-      reading = setImmediate(() => cutoff.abort(new NoAnswerError(left, says)))
+      reading = setImmediate(() => cutoff.abort(new NoAnswerError(left, meaning)))
     }, left)
     if (!keepsAlive) timer.unref()
   }

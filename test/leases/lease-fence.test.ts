@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 
-import { LockLostError, LockUsageError } from '../../src/core/errors.ts'
+import { LockLostError, LockNotAvailableError, LockUsageError } from '../../src/core/errors.ts'
 import type { Statement } from '../../src/core/statement.ts'
 import { createFence } from '../../src/locks/lease/fence.ts'
 import type { Lease } from '../../src/locks/lease/lease.ts'
@@ -99,6 +99,27 @@ describeLeases((stage) => {
     expect(await journal(name)).toBe(1)
   })
 
+  test('whoever does not wait is told soon that a transaction under the ended lease may be open', async () => {
+    const name = stage.fresh()
+    const lease = await take(stage.process(), name)
+    await stage.tamper(name, { expiresAt: 0 })
+    const [isFenced, mayCommit] = [gate(), gate()]
+    const { shared, find } = stage.meeting()
+    const writing = shared.transaction(async (tx) => {
+      await assertFence(find(tx), lease)
+      isFenced.open()
+      await mayCommit.opened
+    })
+    await isFenced.opened
+    const refused = await caught(take(stage.process(), name, { wait: 'nowait' }))
+    mayCommit.open()
+    await writing
+    expect(refused).toBeInstanceOf(LockNotAvailableError)
+    expect(String(refused)).toMatch(refusals[stage.name] ?? /another holder has it$/)
+    const next = await take(stage.process(), name)
+    expect(next.fence).toBeGreaterThan(lease.fence)
+  })
+
   test('something else than a lease, or a transaction that only reads, is refused', async () => {
     const name = stage.fresh()
     const lease = await take(stage.process(), name)
@@ -109,6 +130,17 @@ describeLeases((stage) => {
     ).rejects.toMatchObject({ field: 'access' })
   })
 })
+
+const slowTakeover = /no answer in 1000 ms: a transaction under it may still be open$/
+
+/** Where the server says who has the row, and where nobody can but wait for it. */
+const refusals: Readonly<Record<string, RegExp>> = {
+  postgres: /: another is taking it, or a transaction under it is still open$/,
+  mysql: slowTakeover,
+  mariadb: slowTakeover,
+  mssql: slowTakeover,
+  mongodb: /: the server did not say in time who has it$/,
+}
 
 /** A lease that was taken over while its holder slept: it still believes in it. */
 async function staleLease(stage: LeaseStage): Promise<[string, Lease]> {

@@ -90,6 +90,7 @@ function admit(name: string, fence: number): SqlStatement {
 export const lease: LeaseStatements = {
   schema: [table],
   acquire: (claim) => [acquire(claim)],
+  acquireAlwaysWaits: true,
   renew: (held, ttlMs) => [renew(held, ttlMs)],
   release: (held, holdMs) => [release(held, holdMs)],
   look: (names) => lookAtLeases(names, nowMs, syntax.parameter),

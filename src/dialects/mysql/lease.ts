@@ -115,6 +115,7 @@ function admit(name: string, fence: number): readonly SqlStatement[] {
 export const lease: LeaseStatements = {
   schema: [table],
   acquire,
+  acquireAlwaysWaits: true,
   renew,
   release,
   look: (names) => lookAtLeases(names, nowMs),

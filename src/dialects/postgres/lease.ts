@@ -33,18 +33,20 @@ const isOwned = 'name = $1 AND owner = $2 AND fence = coalesce($3::bigint, fence
  * A lease that is seen to be held is left alone: no lock is taken, and a fenced transaction makes nobody wait.
  *
  * That `name` is assigned makes ON CONFLICT lock the row as FOR UPDATE does, the only mode that meets the guard's
- * FOR KEY SHARE. The row is then looked at once more, as it is when the lock is granted.
+ * FOR KEY SHARE. The row is then looked at once more, as it is when the lock is granted. Whoever does not wait locks it
+ * before, since ON CONFLICT has no NOWAIT.
  */
-function acquire({ name, owner, ttlMs, news }: LeaseClaim): SqlStatement {
+function acquire({ name, owner, ttlMs, news, isNowait = false }: LeaseClaim): SqlStatement {
   const told = [news?.busy, news?.granted].filter((text) => text !== undefined)
   const tell = (text: string | undefined): string =>
     text === undefined ? 'NULL::text' : `pg_notify('${topic}', $${4 + told.indexOf(text)})::text`
+  const [locked, isLocked] = isNowait ? lockedNow : ['', '']
   return {
     sql:
       `WITH seen AS (SELECT expires_at - ${nowMs} AS left_ms FROM _leases ` +
       `WHERE name = $1 AND expires_at > ${nowMs}), ` +
-      'taken AS (INSERT INTO _leases (name, owner, fence, expires_at) ' +
-      `SELECT $1::varchar, $2::varchar, ${nowMs}, ${nowMs} + $3::bigint WHERE NOT EXISTS (SELECT 1 FROM seen) ` +
+      `${locked}taken AS (INSERT INTO _leases (name, owner, fence, expires_at) ` +
+      `SELECT $1::varchar, $2::varchar, ${nowMs}, ${nowMs} + $3::bigint WHERE NOT EXISTS (SELECT 1 FROM seen)${isLocked} ` +
       'ON CONFLICT (name) DO UPDATE SET name = excluded.name, owner = excluded.owner, ' +
       `fence = greatest(_leases.fence + 1, ${nowMs}), expires_at = ${nowMs} + $3::bigint ` +
       `WHERE _leases.expires_at <= ${nowMs} RETURNING fence) ` +
@@ -55,6 +57,12 @@ function acquire({ name, owner, ttlMs, news }: LeaseClaim): SqlStatement {
     isPrepared: true,
   }
 }
+
+/** Another part of the statement, and the condition that makes the server run it first. */
+const lockedNow = [
+  'locked AS (SELECT 1 FROM _leases WHERE name = $1 AND NOT EXISTS (SELECT 1 FROM seen) FOR UPDATE NOWAIT), ',
+  ' AND (SELECT count(*) FROM locked) >= 0',
+] as const
 
 function renew({ name, owner, fence }: LeaseHeld, ttlMs: number): SqlStatement {
   return {

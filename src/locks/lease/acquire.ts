@@ -31,7 +31,7 @@ export interface Acquisition {
   /** Until when a request is made again that lost against another statement. */
   readonly repeatUntil: Deadline
   readonly signal: AbortSignal | undefined
-  /** Whether a request whose answer was lost may be made again: not by somebody who does not wait. */
+  /** Whether a request whose answer was lost may be made again: not by somebody who does not wait, for nothing at all. */
   readonly mayRepeat: boolean
   readonly onSend?: () => void
   readonly news?: LeaseNews | undefined
@@ -61,6 +61,8 @@ export interface Busy {
   readonly topic: string | undefined
   /** How long it lasts unless it is renewed, where the server tells. */
   readonly leftMs: number | undefined
+  /** What the server said of a transaction that has the row: that may be one under a lease that has ended. */
+  readonly locked?: unknown
   /** Why it is not certain that another does: the server, or a limit of its own, ended the request before it was known. */
   readonly unsure?: unknown
 }
@@ -69,6 +71,9 @@ export interface Busy {
 const patienceMs = 5000
 /** How long a pool that gives no connection is asked for one. */
 const connectionPatienceMs = 30_000
+/** How long whoever does not wait lets a server wait that cannot be told not to. */
+const takeoverMs = 1000
+const slowTakeover = `no answer in ${takeoverMs} ms: a transaction under it may still be open`
 /** How often in a row a connection may break under a request. */
 const maxBroken = 5
 
@@ -105,8 +110,8 @@ export async function tryAcquire(asked: Acquisition): Promise<Grant | Busy> {
   }
 }
 
-function claimOf({ name, ttlMs, news }: Acquisition): LeaseClaim {
-  return { name, owner: randomUUID(), ttlMs, ...(news && { news }) }
+function claimOf({ name, ttlMs, news, mayRepeat }: Acquisition): LeaseClaim {
+  return { name, owner: randomUUID(), ttlMs, isNowait: !mayRepeat, ...(news && { news }) }
 }
 
 function busyOf({ dialect, row }: Answered): Busy {
@@ -116,21 +121,26 @@ function busyOf({ dialect, row }: Answered): Busy {
 
 function notHad({ kind, error, dialect }: Failed): Busy {
   const busy = { topic: dialect?.lease.topic, leftMs: undefined }
-  return kind === 'cancelled' ? { ...busy, unsure: error } : busy
+  if (kind === 'cancelled') return { ...busy, unsure: error }
+  return kind === 'lock-not-available' ? { ...busy, locked: error } : busy
 }
 
 async function request(asked: Acquisition, claim: LeaseClaim): Promise<Reply> {
-  const { port, ttlMs, deadline, signal, aside } = asked
+  const { port, ttlMs, deadline, signal, aside, mayRepeat } = asked
   // an answer that takes as long as the lease is worth nothing
   const mostMs = (): number => Math.min(ttlMs - marginMs(ttlMs), deadline.remainingMs())
   const limit = limitTo({ ms: mostMs(), signal })
   let isSettled = false
+  let answerMs = aside?.afterMs
   const reply = await callLease(port, {
-    statements: ({ acquire }) => acquire(claim),
+    statements: ({ acquire, acquireAlwaysWaits }) => {
+      if (!mayRepeat && acquireAlwaysWaits === true) answerMs ??= takeoverMs
+      return acquire(claim)
+    },
     signal: limit.signal,
     onSend: () => {
       asked.onSend?.()
-      if (aside !== undefined) limit.endIn(Math.min(aside.afterMs, mostMs()))
+      if (answerMs !== undefined) limit.endIn(Math.min(answerMs, mostMs()), slowTakeover)
     },
     onLate: (late) => {
       isSettled = true

@@ -70,9 +70,14 @@ async function takeNow(shop: LeaseShop, asked: LeaseAsked): Promise<Grant> {
       : error
   }
   if (isGrant(tried)) return tried
-  const { unsure } = tried
-  const because = unsure === undefined ? {} : { because: 'the server did not say in time who has it' }
-  throw notAvailable(askedOn(shop.port, { ...refused, ...because }), unsure)
+  const { unsure, locked } = tried
+  throw notAvailable(askedOn(shop.port, { ...refused, ...reasonOf(tried) }), unsure ?? locked)
+}
+
+function reasonOf({ unsure, locked }: Busy): Pick<Asked, 'because'> {
+  if (unsure !== undefined) return { because: 'the server did not say in time who has it' }
+  if (locked === undefined) return {}
+  return { because: 'another is taking it, or a transaction under it is still open' }
 }
 
 export function refusedOf(
