@@ -19,6 +19,8 @@ export interface Asked {
   readonly table?: TableName
   readonly mode?: LockMode | undefined
   readonly wait?: Wait | undefined
+  /** The option that sets the time of `wait`, if it is another one. */
+  readonly limit?: string | undefined
   /** The limit of the transaction for every lock that has none of its own. */
   readonly lockTimeoutMs?: number | undefined
   /** The limit of the whole call. */
@@ -68,8 +70,8 @@ export function notInTime(asked: Asked, cause?: unknown): LockTimeoutError {
   })
 }
 
-function limitIn({ wait, lockTimeoutMs, budgetMs }: Asked): string {
-  if (typeof wait === 'object') return `${wait.timeoutMs} ms`
+function limitIn({ wait, limit, lockTimeoutMs, budgetMs }: Asked): string {
+  if (typeof wait === 'object') return `${wait.timeoutMs} ms${limit === undefined ? '' : ` (${limit})`}`
   if (lockTimeoutMs !== undefined) return `${lockTimeoutMs} ms (lockTimeoutMs)`
   return budgetMs === undefined ? "the server's own limit" : `${budgetMs} ms (budgetMs)`
 }

@@ -1,16 +1,18 @@
+import { performance } from '../../core/clock.ts'
 import { inWords } from '../../core/in-words.ts'
 import { backoffMs } from '../../core/backoff.ts'
 import { deadlineIn, pause, type Deadline } from '../../core/deadline.ts'
 import { isRetryable } from '../../core/error-kind.ts'
-import { LockError, LockUsageError } from '../../core/errors.ts'
+import { LockError, LockTimeoutError, LockUsageError } from '../../core/errors.ts'
 import { graceMs } from '../../core/grace.ts'
 import type { Session } from '../../core/session.ts'
 import type { Counted } from '../../dialects/claim.ts'
 import { readFailure, type Failure } from '../failure.ts'
 import { takeTurn } from '../lane.ts'
-import { within, type LimitTerms } from '../limit.ts'
+import { NoAnswerError, within, type LimitTerms } from '../limit.ts'
 import { openSession } from '../open-session.ts'
 import type { Port, Server } from '../port.ts'
+import { askedOn, notInTime } from '../refused.ts'
 import type { Queue } from './queue-definition.ts'
 import { columnsOf } from './queue.ts'
 import { textOfTable } from './warn.ts'
@@ -18,7 +20,7 @@ import { sessionEnd } from '../session-end.ts'
 import { throwSpent } from '../transaction/own-error.ts'
 import { sendTogether } from '../send-together.ts'
 
-/** How long a call that loses against others is repeated. */
+/** How long a call that loses against others is repeated at most. */
 const patienceMs = 20_000
 
 /** How long a pool that gives no connection is asked for one. */
@@ -32,8 +34,8 @@ export interface ClaimCall<T> {
   readonly signal?: AbortSignal | undefined
   /** Ends the wait for a connection, but not that for an answer: what was claimed by then would be lost for a while. */
   readonly stopped?: AbortSignal | undefined
-  /** How long the server may take. @default the queue's `visibilityMs`, and no less than a call is repeated */
-  readonly limitMs?: number
+  /** For how long it is to claim jobs: what takes longer is worth nothing. */
+  readonly visibilityMs?: number
   readonly work: (visit: ClaimVisit) => Promise<T>
 }
 
@@ -44,28 +46,55 @@ export interface ClaimVisit extends Server {
 
 /**
  * Runs the work of one call on a session of its own, and again when it lost against others: each of its statements
- * stands alone, so one that was refused has changed nothing.
+ * stands alone, so one that was refused has changed nothing. Rejects with {@link LockTimeoutError} when its time is over.
  */
 export async function callQueue<Tx, T>(port: Port<Tx>, call: ClaimCall<T>): Promise<T> {
-  const deadline = deadlineIn(patienceMs)
+  const late = latenessOf(port, call)
+  const deadline = deadlineIn(repeatMsOf(call))
   for (let loss = 1; ; loss += 1) {
     call.signal?.throwIfAborted()
     call.stopped?.throwIfAborted()
-    const outcome = await visit(port, call, deadline)
+    const outcome = await visit(port, call, { deadline, late })
     if ('result' in outcome) return outcome.result
     const { kind, error } = outcome.failure
     call.signal?.throwIfAborted()
-    if (!isRetryable(kind) || deadline.isPast()) throwSpent(error)
+    if (error instanceof NoAnswerError) throw late(error, answerMsOf(call))
+    if (!isRetryable(kind)) throwSpent(error)
+    if (deadline.isPast()) throw late(error)
     // whoever writes to an embedded database does so for milliseconds, and nobody is woken when it is free
     await pause(backoffMs(loss, { baseMs: 10, capMs: kind === 'busy' ? 10 : 200 }), deadline, call.signal)
   }
 }
 
+/** What to throw when the time is over: the queue and the limit by their names. */
+type Lateness = (cause: unknown, timeoutMs?: number) => LockTimeoutError
+
+function latenessOf<Tx>(port: Port<Tx>, call: ClaimCall<unknown>): Lateness {
+  const { queue, visibilityMs } = call
+  const { table } = queue.shape
+  const name = JSON.stringify(textOfTable(table))
+  const label = visibilityMs === undefined ? `access to the queue ${name}` : `jobs of the queue ${name}`
+  const began = performance.now()
+  return (cause, timeoutMs = repeatMsOf(call)) => {
+    const limit = timeoutMs === visibilityMs ? 'visibilityMs' : undefined
+    return notInTime(askedOn(port, { label, table, wait: { timeoutMs }, limit, began }), cause)
+  }
+}
+
 type Outcome<T> = { readonly result: T } | { readonly failure: Failure }
 
-async function visit<Tx, T>(port: Port<Tx>, call: ClaimCall<T>, deadline: Deadline): Promise<Outcome<T>> {
+async function visit<Tx, T>(
+  port: Port<Tx>,
+  call: ClaimCall<T>,
+  { deadline, late }: { readonly deadline: Deadline; readonly late: Lateness },
+): Promise<Outcome<T>> {
   const { lane } = port.sessions
-  const endTurn = lane && (await takeTurn(lane(), { deadline, signal: call.signal ?? call.stopped }))
+  const signal = call.signal ?? call.stopped
+  const endTurn =
+    lane &&
+    (await takeTurn(lane(), { deadline, signal }).catch((error: unknown) => {
+      throw error instanceof LockTimeoutError && signal?.aborted !== true ? late(error) : error
+    }))
   try {
     return await inSession(port, call)
   } finally {
@@ -98,9 +127,17 @@ async function inSession<Tx, T>(port: Port<Tx>, call: ClaimCall<T>): Promise<Out
   }
 }
 
+function repeatMsOf({ visibilityMs = patienceMs }: ClaimCall<unknown>): number {
+  return Math.min(visibilityMs, patienceMs)
+}
+
 /** An answer that takes longer than the claim lasts is worth nothing. */
-function answerLimit({ queue, signal, limitMs }: ClaimCall<unknown>): LimitTerms {
-  return { signal, ms: (limitMs ?? Math.max(queue.visibilityMs, patienceMs)) + graceMs }
+function answerMsOf({ queue, visibilityMs }: ClaimCall<unknown>): number {
+  return visibilityMs ?? Math.max(queue.visibilityMs, patienceMs)
+}
+
+function answerLimit(call: ClaimCall<unknown>): LimitTerms {
+  return { signal: call.signal, ms: answerMsOf(call) + graceMs }
 }
 
 /** The server says that the table is not as the queue describes it. */

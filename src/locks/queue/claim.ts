@@ -26,7 +26,7 @@ export interface ClaimOptions {
   readonly limit?: number
   /** Who claims, for the column `claim.worker`. */
   readonly worker?: string
-  /** For how long the claim keeps others away. @default the queue's own */
+  /** For how long the claim keeps others away, and waits at most for those who are in its way. @default the queue's own */
   readonly visibilityMs?: number
   /** Ends the wait for an answer. Jobs that the server has given out by then come back when their time is over. */
   readonly signal?: AbortSignal
@@ -86,7 +86,7 @@ export async function claim<Tx, R extends object>(
       queue,
       signal,
       stopped,
-      limitMs: terms.visibilityMs,
+      visibilityMs: terms.visibilityMs,
       work: (visit) => {
         sentAt = performance.now()
         return take(visit, queue, { ...terms, token })
