@@ -11,6 +11,8 @@ import {
 /** What an error of the work or of the database means, and the error that the caller is to see. */
 export interface Failure extends Classification {
   readonly error: unknown
+  /** Whether that is the work's own, whatever it means. */
+  readonly isOwn?: true
 }
 
 /**

@@ -3,9 +3,40 @@ import type { AddressInfo } from 'node:net'
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { LockError } from '../../src/core/errors.ts'
+import { classifyError } from '../../src/classify.ts'
+import { LockError, RetryableTransactionError } from '../../src/core/errors.ts'
+import type { Retry } from '../../src/locks/transaction/options.ts'
+import type { DialectName } from '../../src/registry.ts'
 import { caught, describeEntries } from '../entries/stage.ts'
 import { describeClients } from './client.ts'
+
+/** An error of the application's. */
+class NoOrderError extends Error {
+  override readonly name = 'NoOrderError'
+}
+
+describeEntries((stage) => {
+  test.each([1, 5])(
+    'an error of the work that has a lost transaction as its cause is what the caller sees after %i attempts',
+    async (attempts) => {
+      const { locks, increment } = stage.entry
+      const before = await stage.seen()
+      const thrown: unknown[] = []
+      const work = locks.transaction(
+        async (tx) => {
+          await increment(tx)
+          const cause = new RetryableTransactionError('write-conflict', 'lost on purpose')
+          thrown.push(new NoOrderError('no order', { cause: new Error('not stored', { cause }) }))
+          throw thrown.at(-1)
+        },
+        { attempts, backoff: { capMs: 1 } },
+      )
+      expect(await caught(work)).toBe(thrown.at(-1))
+      expect(thrown).toHaveLength(attempts)
+      expect(await stage.seen()).toBe(before)
+    },
+  )
+})
 
 /** What a server says to the loser of a deadlock, and of a serialization failure. */
 const losses: Readonly<Record<string, readonly string[]>> = {
@@ -100,6 +131,31 @@ describeClients((scene) => {
         expect(thrown).toHaveLength(1)
         expect(thrown[0]).toBeInstanceOf(LockError)
       })
+
+      test.each([1, 5])(
+        'of its own transaction is what an error of the work was made of, which the caller sees after %i attempts',
+        async (attempts) => {
+          const client = scene.connect(1)
+          const retried: unknown[] = []
+          const thrown: unknown[] = []
+          const onRetry = ({ kind, error }: Retry): void => void retried.push([kind, error])
+          const work = client.locks.transaction(
+            async (tx) => {
+              await client.query(tx, 'select 1')
+              const cause = await caught(client.query(tx, text))
+              thrown.push(new NoOrderError('no order', { cause }))
+              throw thrown.at(-1)
+            },
+            { attempts, onRetry, backoff: { capMs: 1 } },
+          )
+          const error = await caught(work)
+          expect(error).toBe(thrown.at(-1))
+          expect(thrown).toHaveLength(attempts)
+          const kind: unknown = expect.stringMatching(/^(?:deadlock|serialization)$/)
+          expect(retried).toEqual(thrown.slice(0, -1).map((one) => [kind, one]))
+          expect(classifyError(error, { dialect: scene.name as DialectName })).toMatchObject({ kind })
+        },
+      )
 
       test.each<[string, (error: unknown) => unknown]>([
         ['as it is', (error) => error],

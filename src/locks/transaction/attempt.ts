@@ -217,9 +217,10 @@ function startWork<Tx, T>(open: OpenTransaction<Tx>, job: Job<Tx, T>): Promise<T
 /** Gives what is to be thrown: the work's own error, whatever becomes of the rollback, unless it undoes too little. */
 async function rolledBack<Tx>(open: OpenTransaction<Tx>, error: unknown): Promise<unknown> {
   const { session, doubt, isInDoubt, dialect, signal } = open
+  const lostBy = error instanceof WorkError ? error.lostBy : error
   // the abort may have come behind the work's own error: then nothing else has noticed it
   if (signal?.aborted === true) doubt(signal.reason)
-  else if (readFailure(error, dialect).transaction === 'unknown') doubt(error)
+  else if (readFailure(lostBy, dialect).transaction === 'unknown') doubt(lostBy)
   else if (!isInDoubt()) await inGrace(tellEnding(open, 'ROLLBACK', () => session.rollback())).catch(doubt)
   const stored = session.stored?.()
   const thrown = error instanceof WorkError ? error.thrown : error

@@ -1,14 +1,14 @@
 import type { ErrorLike } from '../../core/classification.ts'
 import { classifyFor } from '../../core/classify.ts'
 import { isRetryable, type ErrorKind } from '../../core/error-kind.ts'
-import { RetryableTransactionError } from '../../core/errors.ts'
+import { LockError, RetryableTransactionError } from '../../core/errors.ts'
 import { unwrap } from '../../core/unwrap.ts'
 import type { OpenTransaction } from '../port.ts'
 
 /** Carries an error out of an attempt that is the work's own, whatever it looks like: it is thrown as it is. */
 export class WorkError extends Error {
   readonly thrown: unknown
-  /** The error by which the database had ended the transaction before, if it is a reason to run all of it again. */
+  /** What is a reason to run all of it again: by what the database had ended the transaction, or what is its `cause`. */
   readonly lostBy: unknown
 
   constructor(thrown: unknown, lostBy: unknown) {
@@ -22,13 +22,30 @@ export class WorkError extends Error {
  * What an attempt ends with whose work has thrown: what it has thrown, or that in a {@link WorkError}.
  *
  * Work that catches a deadlock and throws an error of its own, without a `cause`, has seen what was rolled back. It is run
- * again, and gives the same error in a transaction that is whole if it has nothing to do with the deadlock.
+ * again, and gives the same error in a transaction that is whole if it has nothing to do with the deadlock. With the
+ * deadlock as its `cause` it is run again because of that, and in the end gives the same error as well.
  */
 export function failureOfWork(open: OpenTransaction<unknown>, error: unknown): unknown {
   const isForeign = !isOfTransaction(open, error)
-  if (!isForeign && classifyFor(error, open.dialect).kind !== 'other') return error
+  if (!isForeign && classifyFor(error, open.dialect).kind !== 'other')
+    return isMadeByWork(open, error) ? new WorkError(error, error) : error
   const lostBy = lostBefore(open)
   return isForeign || lostBy !== undefined ? new WorkError(error, lostBy) : error
+}
+
+/** What libraries put on the errors of theirs that have the driver's as a `cause`, and no code. */
+const wrapperFields = ['query', 'sql', 'sqlMessage']
+
+/** Whether the work has put an error of its own around one that means something: without its `cause` it says nothing. */
+function isMadeByWork(
+  { session, dialect, refusals = [] }: OpenTransaction<unknown>,
+  error: unknown,
+): boolean {
+  if (!(error instanceof Error) || error instanceof LockError) return false
+  const isTold = [...(session.witness?.failures ?? []), ...refusals].includes(error)
+  if (isTold || wrapperFields.some((field) => field in error)) return false
+  const { kind, code } = classifyFor(Object.create(error, { cause: { value: undefined } }), dialect)
+  return kind === 'other' && code === undefined
 }
 
 function lostBefore({ session, dialect }: OpenTransaction<unknown>): unknown {

@@ -124,7 +124,7 @@ async function runAgain<Tx, T>(job: Job<Tx, T>, reason: unknown, deadline: Deadl
 /** Whatever it is a reason for, the caller sees what the work has thrown. */
 function ofWork({ thrown, lostBy }: WorkError, candidates: readonly Dialect[]): Failure {
   if (lostBy === undefined) throw thrown
-  return { ...readFailure(lostBy, candidates), error: thrown }
+  return { ...readFailure(lostBy, candidates), error: thrown, isOwn: true }
 }
 
 /** The work had its locks: the time that it took is none that the next attempt has waited. */
@@ -202,8 +202,8 @@ function pauseAfterLoss(failure: Failure, state: Progress, options: TransactionO
 }
 
 /** What the call ends with. Only here it is known of a lost connection that nothing is stored. */
-function lastError({ kind, code, error, original }: Failure): unknown {
-  if (kind !== 'connection-lost' || error instanceof LockError) return error
+function lastError({ kind, code, error, original, isOwn }: Failure): unknown {
+  if (kind !== 'connection-lost' || error instanceof LockError || isOwn === true) return error
   const from = code === undefined ? '' : ` (${code})`
   return new RetryableTransactionError(
     kind,
