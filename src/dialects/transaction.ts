@@ -14,6 +14,11 @@ export interface TransactionTraits {
    */
   readonly lockTimeout?: (ms: number) => LockTimeout | Unsupported
   /**
+   * Limits the waits of the transaction by a column more in a statement of its beginning, from that on. A lower limit of
+   * the server's own stays. Absent where that takes a statement that is sent by itself.
+   */
+  readonly lowerLockTimeout?: (ms: number, beside: SqlStatement | undefined) => SqlStatement
+  /**
    * Whether an error ends the transaction unless it is rolled back to a savepoint. Absent where only the statement
    * fails, and where no savepoint helps.
    */

@@ -61,6 +61,13 @@ export interface LeaseServer {
   readonly dialect: LeaseKeeper
 }
 
+/** The limit of a transaction for every lock that has none of its own, and by which word it was asked for. */
+export interface LockLimit {
+  readonly ms: number | undefined
+  readonly lockTimeoutMs?: number | undefined
+  readonly budgetMs?: number | undefined
+}
+
 /** A transaction that is under way, for those who are given its `tx`. */
 export interface OpenTransaction<Tx> extends Server {
   readonly session: Session<Tx>
@@ -68,6 +75,10 @@ export interface OpenTransaction<Tx> extends Server {
   readonly access: 'read-write' | 'read-only'
   /** As it was asked for. */
   readonly lockTimeoutMs: number | undefined
+  /** What the server ends each wait for a lock by that has no time of its own. */
+  readonly limit: LockLimit
+  /** What was left of the time for the whole call as this attempt began. */
+  readonly leftMs: number
   /** As it was asked for or found out; on some engines the right lock depends on it. */
   isolation: Isolation | undefined
   /** Until when BEGIN may wait, where it is BEGIN that takes the lock. */

@@ -10,6 +10,7 @@ import type { LockKey } from '../core/key.ts'
 import type { LockMode, TableName, Wait } from '../core/request.ts'
 import { NoAnswerError } from './limit.ts'
 import type { Whence } from './event-place.ts'
+import type { OpenTransaction } from './port.ts'
 
 /** A lock that a call asked for, and since when it waits. */
 export interface Asked {
@@ -62,18 +63,26 @@ export function notAvailable(asked: Asked, cause?: unknown): LockNotAvailableErr
 }
 
 export function notInTime(asked: Asked, cause?: unknown): LockTimeoutError {
-  const { label, wait, lockTimeoutMs } = asked
-  const timeoutMs = typeof wait === 'object' ? wait.timeoutMs : lockTimeoutMs
-  return new LockTimeoutError(`${label} not acquired within ${limitIn(asked)}${reasonIn(cause, timeoutMs)}`, {
-    ...fieldsOf(asked, cause),
+  const fields = fieldsOf(asked, cause)
+  const { timeoutMs, limit } = limitIn(asked, fields.waitedMs)
+  return new LockTimeoutError(`${asked.label} not acquired within ${limit}${reasonIn(cause, timeoutMs)}`, {
+    ...fields,
     ...(timeoutMs !== undefined && { timeoutMs }),
   })
 }
 
-function limitIn({ wait, limit, lockTimeoutMs, budgetMs }: Asked): string {
-  if (typeof wait === 'object') return `${wait.timeoutMs} ms${limit === undefined ? '' : ` (${limit})`}`
-  if (lockTimeoutMs !== undefined) return `${lockTimeoutMs} ms (lockTimeoutMs)`
-  return budgetMs === undefined ? "the server's own limit" : `${budgetMs} ms (budgetMs)`
+/** The one that ended the wait. */
+function limitIn(
+  { wait, limit, lockTimeoutMs, budgetMs }: Asked,
+  waitedMs = 0,
+): { readonly timeoutMs?: number; readonly limit: string } {
+  const isOwn = typeof wait === 'object'
+  const timeoutMs = isOwn ? wait.timeoutMs : lockTimeoutMs
+  if (budgetMs !== undefined && (timeoutMs === undefined || waitedMs >= budgetMs))
+    return { timeoutMs: budgetMs, limit: `${budgetMs} ms (budgetMs)` }
+  if (timeoutMs === undefined) return { limit: "the server's own limit" }
+  const which = isOwn ? limit : 'lockTimeoutMs'
+  return { timeoutMs, limit: `${timeoutMs} ms${which === undefined ? '' : ` (${which})`}` }
 }
 
 /** The same, with the name of the dialect where the port knows it by now. */
@@ -124,10 +133,19 @@ function fieldsOf(asked: Asked, cause: unknown): ErrorOptions & RefusedLock {
   }
 }
 
-/** With the limits of the whole call, which count where the lock has none of its own. */
+/** With the limits of the whole call. */
 export function limitedBy(
   { lockTimeoutMs, budgetMs }: Pick<Asked, 'lockTimeoutMs' | 'budgetMs'>,
   asked: Asked,
 ): Asked {
   return { ...asked, lockTimeoutMs, budgetMs }
+}
+
+/** With those of the transaction that is under way, where the lock has none of its own. */
+export function limitedIn(
+  { limit, dialect }: Pick<OpenTransaction<unknown>, 'limit' | 'dialect'>,
+  asked: Asked,
+): Asked {
+  const named = { ...asked, dialect: dialect.name }
+  return typeof asked.wait === 'object' ? named : limitedBy(limit, named)
 }

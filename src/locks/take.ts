@@ -9,13 +9,14 @@ import type { Dialect } from '../dialects/dialect.ts'
 import { LockContention } from './contention.ts'
 import { failedBy } from './deadlocks/own-statement.ts'
 import { readFailure } from './failure.ts'
+import type { LockLimit } from './port.ts'
 
 /** Where a lock is taken, and what to call it when it cannot be had. */
 export interface Taking {
   readonly dialect: Dialect
   readonly signal: AbortSignal | undefined
   /** The limit of the transaction for every lock that has none of its own. */
-  readonly lockTimeoutMs: number | undefined
+  readonly limit: LockLimit
   /** As in `the rows` or `the lock`. */
   readonly what: string
 }
@@ -101,7 +102,7 @@ function readCancel(
   { waiting }: Plan,
   taking: Taking & { readonly began: number },
 ): LockTimeoutError | undefined {
-  const limitMs = waiting.timeoutMs ?? taking.lockTimeoutMs
+  const limitMs = waiting.timeoutMs ?? taking.limit.ms
   if (waiting.by !== 'server' || limitMs === undefined || performance.now() - taking.began < limitMs)
     return undefined
   return readFailure(error, taking.dialect).kind === 'cancelled'

@@ -59,6 +59,16 @@ function postgresSpecs(context: EngineContext): void {
     expect(trips).toEqual([together('BEGIN', 'SET LOCAL lock_timeout = 2000', number, body), 'COMMIT'])
   })
 
+  test('what is left of a budget travels with the beginning, in a statement that is there already', async () => {
+    const lower = String.raw`set_config\('lock_timeout', CASE .* '${nearlyAMinute}' END, true\)`
+    const numbered = `SELECT ${lower}, ${numberColumn}`
+    const trips = await tripsOf(subject(), run, { budgetMs: 60_000 })
+    expect(trips).toEqual([together('BEGIN', numbered, body), 'COMMIT'])
+    const named = await lockedTripsOf(subject(), ['named'], { budgetMs: 60_000 })
+    const locking = lockWithNumber.replace('SELECT ', `SELECT ${lower}, `)
+    expect(named).toEqual([together(levelled, locking), body, 'COMMIT'])
+  })
+
   test('a transaction without statements costs 2', async () => {
     expect(await tripsOf(subject(), async () => {})).toEqual([beginning('BEGIN'), 'COMMIT'])
   })
@@ -225,6 +235,11 @@ function mysqlSpecs(context: EngineContext): void {
       expect.stringMatching(new RegExp(`^${start}`)),
     )
     expect(trips).toEqual([take, 'START TRANSACTION', body, 'COMMIT', release])
+  })
+
+  test('a budget costs nothing', async () => {
+    expect(await tripsOf(subject(), run, { budgetMs: 60_000 })).toEqual(['START TRANSACTION', body, 'COMMIT'])
+    expect(await lockedTripsOf(subject(), ['named'], { budgetMs: 60_000 })).toHaveLength(5)
   })
 
   test('rows that stay locked for less than a second of waiting are asked for again and again', async () => {

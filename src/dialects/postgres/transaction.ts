@@ -6,8 +6,18 @@ import type { CommitProbe, TransactionTraits } from '../transaction.ts'
 
 export const transaction: TransactionTraits = {
   lockTimeout: (ms) => ({ head: sql(`SET LOCAL lock_timeout = ${ms}`) }),
+  lowerLockTimeout,
   savesBySavepoint: true,
   commitProbe,
+}
+
+/** What a role or a database has for those that set none is text with a unit, which the server itself can compare. */
+function lowerLockTimeout(ms: number, beside: SqlStatement | undefined): SqlStatement {
+  const own = "current_setting('lock_timeout')"
+  const least = `CASE WHEN ${own}::interval BETWEEN '1us' AND '${ms}ms' THEN ${own} ELSE '${ms}' END`
+  const column = `set_config('lock_timeout', ${least}, true)`
+  if (beside === undefined) return sql(`SELECT ${column}`)
+  return { ...beside, sql: beside.sql.replace('SELECT ', () => `SELECT ${column}, `) }
 }
 
 /**

@@ -68,12 +68,12 @@ export function wholeOf(statements: readonly CheckedStatement[]): Whole<Answers>
 
 /** With the error that a caller of the lock expects. */
 function lockedIn(
-  { dialect, signal, lockTimeoutMs }: OpenTransaction<unknown>,
+  { dialect, signal, limit }: OpenTransaction<unknown>,
   { locked }: WholeCourse,
   { plans: [plan] }: PlannedOpening,
 ): Promise<void> {
   if (plan === undefined) return locked
-  const taken = take(plan, { dialect, signal, lockTimeoutMs, what: theLock }, () => locked)
+  const taken = take(plan, { dialect, signal, limit, what: theLock }, () => locked)
   taken.catch(() => {})
   return taken
 }

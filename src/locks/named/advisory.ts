@@ -1,4 +1,5 @@
 import { checkObject, checkWork } from '../../core/check-field.ts'
+import { deadlineIn } from '../../core/deadline.ts'
 import { LockNotAvailableError, LockTimeoutError, LockUsageError } from '../../core/errors.ts'
 import { ownKey, type LockKey } from '../../core/key.ts'
 import type { Receipt } from '../../core/receipt.ts'
@@ -17,7 +18,7 @@ import { waitDeadline, type NamedLocking, type Opening } from './opening.ts'
 import { NoAnswerError } from '../limit.ts'
 import { asTimeout } from '../open-session.ts'
 import { askedOn, naming, notAvailable, type Asked, limitedBy } from '../refused.ts'
-import { endTurns, takeTurns, type Turns } from './turns.ts'
+import { endTurns, takeTurns, turnsWithin } from './turns.ts'
 import { checkPart } from '../transaction/join.ts'
 import type { TransactionOptions } from '../transaction/options.ts'
 import { tellOpening } from '../transaction/lock-stories.ts'
@@ -244,7 +245,8 @@ function runLocked<Tx, T>(
 ): Promise<T> {
   const { port, scope, candidates } = transactions
   const deadline = waitDeadline(lock)
-  const turns: Turns = { lanes, limits: { deadline, signal: options.signal }, endings: [] }
+  const budget = deadlineIn(options.budgetMs)
+  const turns = turnsWithin([deadline, budget], { lanes, signal: options.signal })
   let isGranted = false
   const onChange = (granted: boolean): void => {
     isGranted = granted
@@ -257,6 +259,7 @@ function runLocked<Tx, T>(
     runOutermost({
       ...transactions,
       options,
+      ...(options.budgetMs !== undefined && { budget }),
       opening,
       work: (tx) => work(scope.find(tx), names),
       ...(whole && { whole }),
@@ -280,14 +283,9 @@ function refusalOf(thrown: unknown, asked: Asked, isGranted: boolean): unknown {
   const error = typeof asked.wait === 'object' ? asTimeout(thrown) : thrown
   if (isGranted) return error
   // where BEGIN is the lock, it has no word for not waiting but a deadline that is over
-  if (asked.wait === 'nowait' && error instanceof LockTimeoutError && !isSilence(error))
+  if (asked.wait === 'nowait' && error instanceof LockTimeoutError && !(error instanceof NoAnswerError))
     return notAvailable(asked, error)
   return naming(error, asked)
-}
-
-/** Of a server that says nothing nobody knows whether the lock is held. */
-function isSilence(error: LockTimeoutError): boolean {
-  return error instanceof NoAnswerError
 }
 
 function refuseNested(outer: OpenTransaction<unknown>, names: readonly NamedKey[]): LockUsageError {

@@ -17,6 +17,7 @@ import {
   type NamedLocking,
 } from './opening.ts'
 import type { OpenTransaction } from '../port.ts'
+import { limitedIn } from '../refused.ts'
 import { receiptOf } from '../rows/rows.ts'
 import { mustSeeTheLast } from '../sees-the-last.ts'
 import { beforeItsEnd } from '../transaction/before-its-end.ts'
@@ -36,10 +37,9 @@ export interface JoinCall {
 export function joinLock(open: OpenTransaction<unknown>, call: JoinCall): Promise<Receipt> {
   const began = performance.now()
   const { name, lock } = call
-  const { lockTimeoutMs } = open
   const join = (): Promise<Receipt> =>
     partOf(open, () => oneAtATime(open, () => joinNow(open, call))).catch((error: unknown) => {
-      throw namingHeld(error, { ...askedOf([name], lock), lockTimeoutMs, dialect: open.dialect.name, began })
+      throw namingHeld(error, limitedIn(open, { ...askedOf([name], lock), began }))
     })
   // what the transaction has already is not taken again
   return open.named.has(name.id)

@@ -80,18 +80,31 @@ function planOpening(
 ): PlannedOpening | Promise<PlannedOpening> {
   const { locking, lock, deadline } = opening
   const { mode, exact } = lock
-  const wait =
-    typeof lock.wait === 'object' ? { timeoutMs: Math.max(1, Math.ceil(deadline.remainingMs())) } : lock.wait
-  const plans = opening.names.map(({ id, key }) => {
-    const request =
-      isolation === undefined ? { key, mode, exact, wait } : { key, mode, exact, wait, isolation }
-    return locking.planFor(open, request, id)
-  })
+  const ms = Math.min(open.leftMs, Math.max(1, Math.ceil(deadline.remainingMs())))
+  const planAll = (wait: CheckedLock['wait']): Plan[] =>
+    opening.names.map(({ id, key }) => {
+      const request = { key, mode, exact, wait }
+      return locking.planFor(open, isolation === undefined ? request : { ...request, isolation }, id)
+    })
+  const timed = { timeoutMs: ms }
+  const asAsked = planAll(typeof lock.wait === 'object' ? timed : lock.wait)
+  const plans = isForServer(open, asAsked, ms) ? unlessCostly(planAll(timed), asAsked) : asAsked
   checkAccess(plans, open)
   // what the lock was planned for is what the transaction has to be
   if (open.dialect.named.defaultIsolation?.goesWithBegin === true) open.isolation = isolation
   const planned = { opening, plans, head: headOf(open, plans) }
   return plans.some(comesFirst) ? takeFirst(open, planned) : planned
+}
+
+/** Whether the lock's own statement has to say what is left of the budget: nothing else tells the server. */
+function isForServer({ dialect }: Server, [plan]: readonly Plan[], ms: number): boolean {
+  if (plan?.waiting.by !== 'server' || plan.waiting.timeoutMs !== undefined || ms === Infinity) return false
+  return plan.waiting.isRefusal !== true && dialect.transaction.lowerLockTimeout === undefined
+}
+
+/** A time that the statement has no place for would be a setting, which takes statements of its own. */
+function unlessCostly(timed: readonly Plan[], plans: readonly Plan[]): readonly Plan[] {
+  return timed.some(({ setting }) => setting !== undefined) ? plans : timed
 }
 
 function comesFirst(plan: Plan): boolean {
@@ -190,7 +203,7 @@ export async function takeForTransaction(
  * three of them, and run under the lock's setting, or change that of the transaction in vain.
  */
 async function sendPlanned(
-  { session, dialect, signal, lockTimeoutMs, doubt }: OpenTransaction<unknown>,
+  { session, dialect, signal, limit, doubt }: OpenTransaction<unknown>,
   plan: Plan,
   statements: readonly Statement[],
 ): Promise<void> {
@@ -201,7 +214,7 @@ async function sendPlanned(
   await withSetting(session, one === undefined ? setting : undefined, {
     doubt,
     signal,
-    work: () => take(plan, { dialect, signal, lockTimeoutMs, what: theLock }, send),
+    work: () => take(plan, { dialect, signal, limit, what: theLock }, send),
   })
 }
 

@@ -1,3 +1,5 @@
+import { deadlineIn, type Deadline } from '../../core/deadline.ts'
+import type { Abortable } from '../abort.ts'
 import { takeFreeTurn, takeTurn, type Lanes } from '../lane.ts'
 import type { NamedKey } from './named-key.ts'
 
@@ -7,6 +9,15 @@ export interface Turns {
   readonly limits: Parameters<typeof takeTurn>[1]
   /** What ends each of those that it has. */
   readonly endings: (() => void)[]
+}
+
+/** What is needed to take turns, for no longer than any of these. */
+export function turnsWithin(
+  deadlines: readonly Deadline[],
+  { lanes, signal }: { readonly lanes: Lanes; readonly signal: Abortable | undefined },
+): Turns {
+  const deadline = deadlineIn(Math.min(...deadlines.map(({ remainingMs }) => remainingMs())))
+  return { lanes, limits: { deadline, signal }, endings: [] }
 }
 
 /** Takes them one after another: at once, where nobody stands in front. */

@@ -7,7 +7,7 @@ import type { Row, Statement } from '../../core/statement.ts'
 import { LockContention, namingHeld } from '../contention.ts'
 import type { Needs } from '../needs.ts'
 import type { OpenTransaction } from '../port.ts'
-import { labelOfRows, type Asked } from '../refused.ts'
+import { labelOfRows, limitedIn, type Asked } from '../refused.ts'
 import { beforeItsEnd } from '../transaction/before-its-end.ts'
 import { lockInTime, oneAtATime } from '../transaction/one-at-a-time.ts'
 import { tellInside, type Told } from '../transaction/lock-stories.ts'
@@ -57,12 +57,12 @@ function toldOf({ table, options: { mode = 'exclusive', wait = 'block' } }: RowC
   return { kind: 'rows', table, mode, wait }
 }
 
-function askedOf({ dialect, lockTimeoutMs }: OpenTransaction<unknown>, call: RowCall, began: number): Asked {
+function askedOf(open: OpenTransaction<unknown>, call: RowCall, began: number): Asked {
   const {
     table,
     options: { mode = 'exclusive', wait },
   } = call
-  const asked = { label: labelOfRows(table), mode, wait, lockTimeoutMs, dialect: dialect.name, began }
+  const asked = limitedIn(open, { label: labelOfRows(table), mode, wait, began })
   return table === undefined ? asked : { ...asked, table }
 }
 
@@ -138,10 +138,10 @@ function before({ inTransaction, query }: Plan): readonly Statement[] {
 }
 
 function takeRows(
-  { session, dialect, signal, lockTimeoutMs }: OpenTransaction<unknown>,
+  { session, dialect, signal, limit }: OpenTransaction<unknown>,
   { plan, read, needs }: RowCall,
 ): Promise<readonly Row[]> {
-  const taking = { dialect, signal, lockTimeoutMs, what: 'the rows' }
+  const taking = { dialect, signal, limit, what: 'the rows' }
   const send = (): Promise<readonly Row[]> =>
     read.run === undefined ? session.run(read.statement) : read.run()
   const first = before(plan)

@@ -5,7 +5,7 @@ import type { Wait } from '../../core/request.ts'
 import { askAgain, type LockStory } from '../../events/lock-story.ts'
 import { NoAnswerError } from '../limit.ts'
 import { asTimeout } from '../open-session.ts'
-import { askedOn, naming, notAvailable, type Asked } from '../refused.ts'
+import { askedOn, limitedBy, naming, notAvailable, type Asked } from '../refused.ts'
 import type { Job } from '../transaction/job.ts'
 import { tellOpening } from '../transaction/lock-stories.ts'
 import { nameOf, tableLocks } from './held.ts'
@@ -45,10 +45,7 @@ export async function runWithTables<Tx, T>(
   try {
     return await run({ ...call, tables: opening })
   } catch (error) {
-    const asked = askedOn(port, {
-      ...askedOf(locks, { wait, began }),
-      lockTimeoutMs: call.options.lockTimeoutMs,
-    })
+    const asked = limitedBy(options, askedOn(port, askedOf(locks, { wait, began })))
     throw told(refusalOf(error, asked, isGranted), stories, candidates)
   }
 }

@@ -144,7 +144,7 @@ function headOf(open: OpenTransaction<unknown>, inside: readonly Planned[]): rea
 
 /** Where BEGIN takes the lock, who repeats it says when the time is over. */
 function sendBeginning<T>(
-  { session, dialect, doubt, signal, lockTimeoutMs }: OpenTransaction<unknown>,
+  { session, dialect, doubt, signal, limit }: OpenTransaction<unknown>,
   planned: readonly Planned[],
   send: () => Promise<T>,
 ): Promise<T> {
@@ -154,20 +154,20 @@ function sendBeginning<T>(
   return withSetting(session, plan.atOnce && plan.setting, {
     doubt,
     signal,
-    work: () => take(plan, { dialect, signal, lockTimeoutMs, what: theTable }, send),
+    work: () => take(plan, { dialect, signal, limit, what: theTable }, send),
   })
 }
 
 /** Takes a lock inside of the transaction, under the setting that limits its wait. */
 export function takeInside(
-  { session, dialect, doubt, signal, lockTimeoutMs }: OpenTransaction<unknown>,
+  { session, dialect, doubt, signal, limit }: OpenTransaction<unknown>,
   plan: Plan,
 ): Promise<unknown> {
   const send = (): Promise<unknown> => sendLock(session, plan.inTransaction, theTable)
   return withSetting(session, plan.setting, {
     doubt,
     signal,
-    work: () => take(plan, { dialect, signal, lockTimeoutMs, what: theTable }, send),
+    work: () => take(plan, { dialect, signal, limit, what: theTable }, send),
   })
 }
 

@@ -7,7 +7,7 @@ import type { TableName } from '../../core/request.ts'
 import { unsupported } from '../../core/support.ts'
 import { isolationOf } from '../named/default-isolation.ts'
 import type { OpenTransaction } from '../port.ts'
-import { naming } from '../refused.ts'
+import { limitedIn, naming } from '../refused.ts'
 import { receiptOf, whileOpen } from '../rows/rows.ts'
 import { mustSeeTheLast } from '../sees-the-last.ts'
 import { tellInside } from '../transaction/lock-stories.ts'
@@ -36,15 +36,7 @@ export async function lockTable(open: OpenTransaction<unknown>, call: TableCall)
   if (held !== undefined) return held
   const began = performance.now()
   const plan = planFor(open, call)
-  const asked = {
-    label: `table lock on ${nameOf(table)}`,
-    table,
-    mode,
-    wait,
-    lockTimeoutMs: open.lockTimeoutMs,
-    dialect: open.dialect.name,
-    began,
-  }
+  const asked = limitedIn(open, { label: `table lock on ${nameOf(table)}`, table, mode, wait, began })
   const locking = (): Promise<Receipt> =>
     oneAtATime(open, () => lockNow(open, { ...call, plan })).catch((error: unknown) => {
       throw naming(error, asked)

@@ -17,7 +17,6 @@ import { readFailure } from '../failure.ts'
 import { takeTurn } from '../lane.ts'
 import { inGrace, NoAnswerError, within } from '../limit.ts'
 import { beginDeadline, beginLimit, commitLimit, idleLimit, patienceOf, type Job } from './job.ts'
-import type { TransactionOptions } from './options.ts'
 import { failureOfWork, lossOf, WorkError } from './own-error.ts'
 import { tellEnded } from './lock-stories.ts'
 import { noteStored, openTransaction } from './open-transaction.ts'
@@ -60,6 +59,7 @@ async function inSession<Tx, T>(job: Job<Tx, T>, deadline: Deadline): Promise<T>
     if (job.event !== undefined) noteAttempt(job.event, dialect)
     const open = openTransaction<Tx>({ dialect, version, session, ending }, job.options, {
       deadline,
+      budget: job.budget,
       event: job.event,
       adapter: job.port.sessions.adapter,
     })
@@ -99,7 +99,7 @@ function lossIn<Tx, T>(error: unknown, { options, budget, isLast }: Job<Tx, T>):
 }
 
 function transact<Tx, T>(open: OpenTransaction<Tx>, job: Job<Tx, T>): Promise<T> {
-  const timeout = lockTimeout(open, job.options)
+  const timeout = lockTimeout(open)
   return timeout !== undefined && 'setting' in timeout
     ? withSetting(open.session, timeout.setting, {
         doubt: open.doubt,
@@ -176,8 +176,9 @@ function untilIdleInTime<Tx, T>(open: OpenTransaction<Tx>, job: Job<Tx, T>): Pro
   return idle && within(idleLimit(job), idle, open.doubt)
 }
 
-function lockTimeout({ dialect }: Server, { lockTimeoutMs }: TransactionOptions): LockTimeout | undefined {
-  const timeout = lockTimeoutMs === undefined ? undefined : dialect.transaction.lockTimeout?.(lockTimeoutMs)
+function lockTimeout<Tx>({ dialect, lockTimeoutMs, limit }: OpenTransaction<Tx>): LockTimeout | undefined {
+  if (lockTimeoutMs === undefined) return undefined
+  const timeout = dialect.transaction.lockTimeout?.(limit.ms ?? lockTimeoutMs)
   if (isUnsupported(timeout)) throw new UnsupportedLockError(dialect.name, 'lock-timeout', timeout)
   return timeout
 }

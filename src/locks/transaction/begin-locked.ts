@@ -133,7 +133,7 @@ function begin(
   start: Start,
   { locks, tables, isRiding }: Beginning,
 ): Promise<readonly Row[]> {
-  const { session, dialect, deadline, signal, lockTimeoutMs, isInDoubt: isGivenUp } = open
+  const { session, dialect, deadline, signal, limit, isInDoubt: isGivenUp } = open
   const started = startOf(open, start, { locks, tables })
   const ride = isRiding ? session.ride : undefined
   const waits = locks !== undefined || tables !== undefined
@@ -145,18 +145,24 @@ function begin(
   const plan = locks?.plans[0]
   const lockAndSend =
     plan !== undefined && locks !== undefined && locks.head.length > 0
-      ? () => take(plan, { dialect, signal, lockTimeoutMs, what: theLock }, send)
+      ? () => take(plan, { dialect, signal, limit, what: theLock }, send)
       : send
   return tables === undefined ? lockAndSend() : tables.around(lockAndSend)
 }
 
 function startOf(
-  { dialect, version, access, isolation }: OpenTransaction<unknown>,
+  { dialect, version, access, isolation, limit }: OpenTransaction<unknown>,
   { options, timeout }: Start,
   { locks: names, tables }: Omit<Beginning, 'isRiding'>,
 ): TransactionStart {
-  const locks = tables === undefined ? (names?.head ?? []) : [...(names?.head ?? []), ...tables.head]
-  const { writeMode, commitProbe } = dialect.transaction
+  const { writeMode, commitProbe, lowerLockTimeout } = dialect.transaction
+  const { ms } = limit
+  const lower =
+    ms === undefined || timeout !== undefined || lowerLockTimeout === undefined
+      ? asItIs
+      : (one?: SqlStatement): SqlStatement => lowerLockTimeout(ms, one)
+  const [first, ...others] = names?.head ?? []
+  const locks = [...(first === undefined ? [] : [lower(first)]), ...others, ...(tables?.head ?? [])]
   const writes = access === 'read-write'
   const head: SqlStatement[] = []
   if (timeout !== undefined && 'head' in timeout) head.push(timeout.head)
@@ -166,7 +172,11 @@ function startOf(
   const last = locks.at(-1)
   const both = last && probe?.inside?.(last)
   if (both !== undefined) head[head.length - 1] = both
-  else if (probe !== undefined) head.push(probe.head)
+  else {
+    // a SELECT: it takes the snapshot of a transaction that has one, and so comes behind the locks on tables
+    const ending = first === undefined ? lower(probe?.head) : probe?.head
+    if (ending !== undefined) head.push(ending)
+  }
   const start: Mutable<TransactionStart> = {}
   const mode = tables?.mode ?? writeMode
   if (tables?.by !== undefined) start.by = tables.by
@@ -175,4 +185,8 @@ function startOf(
   if (writes && mode !== undefined) start.mode = mode
   if (head.length > 0) start.head = head
   return start
+}
+
+function asItIs<S>(statement: S): S {
+  return statement
 }

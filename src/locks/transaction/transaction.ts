@@ -83,8 +83,8 @@ function eventOf<Tx, T>({ port, opening, options }: Job<Tx, T>): TransactionEven
 function runUntilStored<Tx, T>(call: Job<Tx, T>): Promise<T> {
   const { signal, budgetMs, attempts } = call.options
   if (signal?.aborted === true) return failWith(signal.reason)
-  const deadline = deadlineIn(budgetMs)
-  const job = budgetMs === undefined ? call : { ...call, budget: deadline }
+  const deadline = call.budget ?? deadlineIn(budgetMs)
+  const job = call.budget === undefined && budgetMs !== undefined ? { ...call, budget: deadline } : call
   const failed = (error: unknown): never => throwSpent(coded(withDeadlock(error), call.port.sessions))
   return attempt(attempts === 1 ? lastOf(job) : job).catch((error: unknown) =>
     runAgain(job, error, deadline).catch(failed),
