@@ -53,7 +53,9 @@ export function statementsOf(sql: string, spelling: Spelling, most: number = Inf
       end()
     } else {
       depth += token === '(' ? 1 : token === ')' ? -1 : 0
-      isInside = nests?.from.test(`${before} ${token}`) === true && nests.of.test(words.join(' '))
+      // what stands in brackets is a parameter, with a name and a type that may be called so
+      isInside =
+        depth === 0 && nests?.from.test(`${before} ${token}`) === true && nests.of.test(words.join(' '))
       if (isTelling(words, token, depth)) words.push(token)
       before = isInside ? ';' : token
     }
