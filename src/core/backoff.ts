@@ -1,4 +1,4 @@
-import { checkObject, checkWork, onlyKnown, show } from './check-field.ts'
+import { checkWork, onlyKnown, show } from './check-field.ts'
 import { LockUsageError } from './errors.ts'
 
 /** How long the pauses between attempts are: random, up to a ceiling that rises with each attempt. */
@@ -17,8 +17,7 @@ const fields = ['baseMs', 'capMs', 'factor', 'random']
 
 /** Refuses pauses that would be none, or would end in an error where nobody looks for it. */
 export function checkBackoff(backoff: BackoffOptions): void {
-  checkObject('backoff', backoff, fields)
-  onlyKnown(backoff, fields)
+  onlyKnown(backoff, fields, 'backoff')
   const { random, ...numbers } = backoff
   for (const [field, value] of Object.entries(numbers))
     if (value !== undefined && !(typeof value === 'number' && value >= 0))

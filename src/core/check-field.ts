@@ -8,14 +8,20 @@ import type { Value } from './statement.ts'
 /** The longest wait that every engine's own setting can hold (32 bits of milliseconds, almost 25 days). */
 const maxTimeoutMs = 2_147_483_647
 
-/** Refuses a misspelt field: a lock option that is silently ignored is a lock that is weaker than asked. */
-export function onlyKnown(request: object, known: readonly string[]): void {
-  checkObject('options', request, known)
+/**
+ * Refuses a misspelt field: a lock option that is silently ignored is a lock that is weaker than asked. `place`: the option
+ * whose fields they are.
+ */
+export function onlyKnown(request: object, known: readonly string[], place?: string): void {
+  checkObject(place ?? 'options', request, known)
   for (const field of Object.keys(request)) {
     if (known.includes(field)) continue
     const isOfWait = field === 'timeoutMs' && known.includes('wait')
     const words = isOfWait ? 'belongs to wait: pass wait: { timeoutMs }' : 'is not a field of this request'
-    throw new LockUsageError(field, isOfWait ? words : `${words}; known: ${known.join(', ')}`)
+    throw new LockUsageError(
+      place === undefined ? field : `${place}.${field}`,
+      isOfWait ? words : `${words}; known: ${known.join(', ')}`,
+    )
   }
 }
 
@@ -63,7 +69,7 @@ export function checkWait(wait: Wait): Wait {
   if (typeof wait === 'number')
     throw new LockUsageError('wait', `${show(wait)} is a number: pass { timeoutMs: ${show(wait)} }`)
   if (typeof wait === 'object' && wait !== null) {
-    onlyKnown(wait, ['timeoutMs'])
+    onlyKnown(wait, ['timeoutMs'], 'wait')
     return { timeoutMs: checkDuration('wait.timeoutMs', wait.timeoutMs) }
   }
   return oneOf('wait', wait, ['block', 'nowait', 'skip'] as const)
@@ -90,12 +96,12 @@ export function checkPeriod(field: string, value: number): number {
 }
 
 export function checkLease(lease: LeaseTerms): LeaseTerms {
-  onlyKnown(lease, ['owner', 'ttlMs'])
+  onlyKnown(lease, ['owner', 'ttlMs'], 'lease')
   return { owner: checkName('lease.owner', lease.owner), ttlMs: checkDuration('lease.ttlMs', lease.ttlMs) }
 }
 
 export function checkTarget(target: Target): Target {
-  onlyKnown(target, ['table', 'key'])
+  onlyKnown(target, ['table', 'key'], 'target')
   if (Array.isArray(target.key))
     throw new LockUsageError('target.key', 'is a list: pass an object, as in { id: [1, 2] }')
   if (target.key !== undefined && target.key !== null) checkKeyObject(target.key)

@@ -1,4 +1,4 @@
-import { checkFlag, oneOf, onlyKnown } from '../core/check-field.ts'
+import { checkFlag, oneOf, onlyKnown, show } from '../core/check-field.ts'
 import { LockUsageError } from '../core/errors.ts'
 
 const faultNames = [
@@ -47,7 +47,7 @@ export class Faults {
     const { times = 1, isStored } = options
     oneOf('fault', fault, faultNames)
     if (!Number.isSafeInteger(times) || times < 1)
-      throw new LockUsageError('times', `${String(times)} is not a whole number from 1 up`)
+      throw new LockUsageError('times', `${show(times)} is not a whole number from 1 up`)
     if (isStored !== undefined && fault !== 'commit-unknown')
       throw new LockUsageError(
         'isStored',

@@ -38,3 +38,11 @@ test('only what expects something may give nothing', () => {
     readonly [readonly Row[], readonly Stock[]] | undefined
   >()
 })
+
+/** Never called: the compiler refuses each, which the library would do as well. */
+export const refused = (locks: Locks<unknown, 'postgres'>): readonly unknown[] => [
+  // @ts-expect-error the values of `pg` are called params
+  locks.batch('k', [{ sql: 'SELECT $1::int', values: [1] }]),
+  // @ts-expect-error one of the two
+  locks.batch('k', [{ sql: 'DELETE FROM stock', expect: { rows: 1, atLeast: 1 } }]),
+]

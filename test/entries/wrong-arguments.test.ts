@@ -335,7 +335,7 @@ describeEntries((stage: Stage) => {
     [{ backoff: 5 }, 'backoff: 5 is not an object: pass one, with any of baseMs, capMs, factor, random'],
     [
       { backoff: { basems: 1 } },
-      'basems: is not a field of this request; known: baseMs, capMs, factor, random',
+      'backoff.basems: is not a field of this request; known: baseMs, capMs, factor, random',
     ],
     [{ backoff: { baseMs: '1' } }, 'backoff.baseMs: "1" is not a number from 0 up'],
     [{ backoff: { factor: Number.NaN } }, 'backoff.factor: NaN is not a number from 0 up'],

@@ -1,4 +1,4 @@
-import { checkObject, onlyKnown, show } from '../../core/check-field.ts'
+import { onlyKnown, show } from '../../core/check-field.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import { outlineOf } from '../../core/query-outline.ts'
 import type { Row, SqlStatement, Value } from '../../core/statement.ts'
@@ -12,6 +12,8 @@ export interface DeclaredStatement<R = Row> {
   readonly sql: string
   /** The values of its placeholders, in their order. */
   readonly params?: readonly unknown[]
+  /** What `pg` calls them, which is refused: they would not be sent. */
+  readonly values?: never
   /** What has to be so. Otherwise all of it is rolled back, and the call gives `undefined`. */
   readonly expect?: RowGuard
   /** Only a type: that of the rows it gives. */
@@ -19,7 +21,9 @@ export interface DeclaredStatement<R = Row> {
 }
 
 /** How many rows a statement has to give, or to change where it gives none. */
-export type RowGuard = { readonly rows: number } | { readonly atLeast: number }
+export type RowGuard =
+  | { readonly rows: number; readonly atLeast?: never }
+  | { readonly atLeast: number; readonly rows?: never }
 
 /** What each of the statements gives: its rows. */
 export type DeclaredResults<S extends readonly DeclaredStatement<unknown>[]> = {
@@ -78,8 +82,7 @@ interface Reading {
 const seen = new Map<string, Reading>()
 
 function checkStatement(given: unknown, field: string): CheckedStatement {
-  checkObject(field, given, fields)
-  onlyKnown(given as object, fields)
+  onlyKnown(given as object, fields, field)
   const { sql, params = [], expect } = given as Partial<DeclaredStatement>
   if (typeof sql !== 'string') throw new LockUsageError(`${field}.sql`, `${show(sql)} is not a text`)
   if (!Array.isArray(params))
@@ -127,8 +130,7 @@ function read(sql: string, field: string): Reading {
 }
 
 function checkGuard(guard: RowGuard, field: string): ExpectedRows {
-  checkObject(field, guard, guardFields)
-  onlyKnown(guard, guardFields)
+  onlyKnown(guard, guardFields, field)
   const { rows, atLeast } = guard as { readonly rows?: unknown; readonly atLeast?: unknown }
   const count = rows ?? atLeast
   if ((rows === undefined) === (atLeast === undefined) || !isCount(count))

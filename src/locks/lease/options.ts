@@ -4,6 +4,7 @@ import {
   checkSignal,
   onlyKnown,
   waitWithoutSkip,
+  show,
 } from '../../core/check-field.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { Wait } from '../../core/request.ts'
@@ -40,7 +41,7 @@ const known = ['ttlMs', 'wait', 'signal', 'renew', 'holdAtLeastMs']
 export function checkLeaseOptions(options: LeaseOptions): CheckedLeaseOptions {
   onlyKnown(options, known)
   const { ttlMs = 30_000, wait, signal, renew = true, holdAtLeastMs = 0 } = options
-  if (typeof renew !== 'boolean') throw new LockUsageError('renew', `${String(renew)} is not true or false`)
+  if (typeof renew !== 'boolean') throw new LockUsageError('renew', `${show(renew)} is not true or false`)
   checkSignal(signal)
   return {
     ttlMs: checkTtl(ttlMs),

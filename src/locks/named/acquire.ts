@@ -64,7 +64,7 @@ export function createAcquire<Tx>(parts: AcquirePort<Tx>): Acquire {
     unlessUnsure(parts.current(), id)
     const outer = parts.current()?.named.get(id)
     if (outer !== undefined)
-      return heldByTransaction(key, heldAlready(outer, { reentry, mode: request.mode }))
+      return heldByTransaction(key, heldAlready(outer, { key, reentry, mode: request.mode }))
     const take = (onEnd?: OnEnd): Promise<Held> =>
       isLease
         ? asLease(request, { ttlMs, signal: session.signal, ...(onEnd && { onEnd }) })

@@ -17,7 +17,7 @@ import { askedOf, inCanonicalOrder, namedKey, type NamedKey } from './named-key.
 import { waitDeadline, type NamedLocking, type Opening } from './opening.ts'
 import { NoAnswerError } from '../limit.ts'
 import { asTimeout } from '../open-session.ts'
-import { askedOn, naming, notAvailable, type Asked, limitedBy } from '../refused.ts'
+import { askedOn, labelOf, naming, notAvailable, type Asked, limitedBy } from '../refused.ts'
 import { endTurns, takeTurns, turnsWithin } from './turns.ts'
 import { checkPart } from '../transaction/join.ts'
 import type { TransactionOptions } from '../transaction/options.ts'
@@ -289,8 +289,9 @@ function refusalOf(thrown: unknown, asked: Asked, isGranted: boolean): unknown {
 }
 
 function refuseNested(outer: OpenTransaction<unknown>, names: readonly NamedKey[]): LockUsageError {
-  return names.some(({ id }) => outer.named.has(id))
-    ? new LockUsageError('key', 'this call chain already holds the lock')
+  const held = names.filter(({ id }) => outer.named.has(id)).map(({ key }) => key)
+  return held.length > 0
+    ? new LockUsageError('key', `this call chain already holds the ${labelOf('lock', ...held)}`)
     : new LockUsageError(
         'nested',
         "a transaction is already open in this call chain: use locks.lock(tx, key), or pass nested: 'join'",

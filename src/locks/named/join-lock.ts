@@ -1,5 +1,6 @@
 import { performance } from '../../core/clock.ts'
 import { LockUsageError } from '../../core/errors.ts'
+import type { LockKey } from '../../core/key.ts'
 import type { Plan } from '../../core/plan.ts'
 import type { Receipt } from '../../core/receipt.ts'
 import type { Isolation } from '../../core/request.ts'
@@ -17,7 +18,7 @@ import {
   type NamedLocking,
 } from './opening.ts'
 import type { OpenTransaction } from '../port.ts'
-import { limitedIn } from '../refused.ts'
+import { labelOf, limitedIn } from '../refused.ts'
 import { receiptOf } from '../rows/rows.ts'
 import { mustSeeTheLast } from '../sees-the-last.ts'
 import { beforeItsEnd } from '../transaction/before-its-end.ts'
@@ -50,7 +51,7 @@ export function joinLock(open: OpenTransaction<unknown>, call: JoinCall): Promis
 async function joinNow(open: OpenTransaction<unknown>, call: JoinCall): Promise<Receipt> {
   const { name, locking, lock, savepoint } = call
   const has = open.named.get(name.id)
-  if (has !== undefined) return heldAlready(has, lock)
+  if (has !== undefined) return heldAlready(has, { ...lock, key: name.key })
   const { mode, wait, exact } = lock
   const isolation = open.isolation ?? (await isolationOf(open))
   const request = { key: name.key, mode, wait, exact, ...(isolation && { isolation }) }
@@ -91,15 +92,21 @@ async function takeForGood(savepoints: SavepointWatch, takeOnce: () => Promise<v
 }
 
 /** What a transaction holds, for somebody who asks for it again. Rejects where that is not meant, or would be less than asked. */
-export function heldAlready(has: Receipt, { reentry, mode }: Pick<CheckedLock, 'reentry' | 'mode'>): Receipt {
+export function heldAlready(
+  has: Receipt,
+  { key, reentry, mode }: Pick<CheckedLock, 'reentry' | 'mode'> & { readonly key: LockKey },
+): Receipt {
   if (reentry === 'refuse') {
     throw new LockUsageError(
       'key',
-      "the transaction already holds this lock: pass reentry: 'join' if that is intended",
+      `the transaction already holds the ${labelOf('lock', key)}: pass reentry: 'join' if that is intended`,
     )
   }
   if (mode === 'exclusive' && has.granted === 'shared')
-    throw new LockUsageError('mode', 'the lock is held as shared, which cannot become exclusive')
+    throw new LockUsageError(
+      'mode',
+      `the ${labelOf('lock', key)} is held as shared, which cannot become exclusive`,
+    )
   return has
 }
 

@@ -57,7 +57,7 @@ function isName(resource: Resource, place: number): resource is { readonly name:
   if (typeof resource !== 'object' || resource === null)
     throw new LockUsageError(`resources[${place}]`, 'must be { table, key } or { name }')
   if (!('name' in resource)) return false
-  onlyKnown(resource, ['name'])
+  onlyKnown(resource, ['name'], `resources[${place}]`)
   return true
 }
 

@@ -36,7 +36,7 @@ type ClaimColumns = Pick<QueueTable, 'token' | 'until' | 'worker' | 'attempts' |
 
 function checkClaim(claim: QueueDefinition['claim'], id: string): ClaimColumns {
   mustBeObject('claim', claim)
-  onlyKnown(claim, ['token', 'until', 'worker', 'attempts', 'unique'])
+  onlyKnown(claim, ['token', 'until', 'worker', 'attempts', 'unique'], 'claim')
   const { token, until, worker, attempts, unique } = claim
   const columns = {
     token: checkName('claim.token', token),
@@ -85,7 +85,7 @@ function checkOrder(
 function checkTerm(term: QueueOrderTerm<Row>, field: string): QueueOrder {
   if (typeof term === 'string') return { column: checkName(field, term), direction: 'asc' }
   mustBeObject(field, term)
-  onlyKnown(term, ['column', 'direction'])
+  onlyKnown(term, ['column', 'direction'], field)
   const { column, direction = 'asc' } = term
   return {
     column: checkName(`${field}.column`, column),
@@ -96,7 +96,7 @@ function checkTerm(term: QueueOrderTerm<Row>, field: string): QueueOrder {
 function checkDone(done: QueueDefinition['done'], shape: QueueTable): Changes | 'delete' {
   if (done === 'delete') return done
   mustBeObject('done', done, "must be 'delete' or { set }")
-  onlyKnown(done, ['set'])
+  onlyKnown(done, ['set'], 'done')
   const set = checkSet('done.set', done.set, shape)
   mustLeave('done.set', set, shape)
   return set
@@ -108,7 +108,7 @@ function checkDead(
 ): { readonly maxAttempts: number; readonly set: Changes } | undefined {
   if (dead === undefined) return undefined
   mustBeObject('dead', dead)
-  onlyKnown(dead, ['afterAttempts', 'set'])
+  onlyKnown(dead, ['afterAttempts', 'set'], 'dead')
   const { afterAttempts } = dead
   if (!Number.isSafeInteger(afterAttempts) || afterAttempts < 1)
     throw new LockUsageError('dead.afterAttempts', `${show(afterAttempts)} is not a whole number from 1 up`)

@@ -1,4 +1,4 @@
-import { onlyKnown } from '../../core/check-field.ts'
+import { onlyKnown, show } from '../../core/check-field.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { Plan } from '../../core/plan.ts'
 import type { Target } from '../../core/request.ts'
@@ -69,7 +69,7 @@ function findStatement(query: DocumentQuery): Statement {
   if (typeof filter !== 'object' || filter === null)
     throw new LockUsageError('filter', 'must be an object; {} is every document')
   if (limit !== undefined && (!Number.isSafeInteger(limit) || limit < 1))
-    throw new LockUsageError('limit', `${String(limit)} is not a whole number from 1 up`)
+    throw new LockUsageError('limit', `${show(limit)} is not a whole number from 1 up`)
   const order = { ...(sort && { sort }), ...(limit !== undefined && { limit }) }
   return { command: { find: collection, filter, projection: { _id: 1 }, ...order } }
 }

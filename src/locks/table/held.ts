@@ -1,4 +1,4 @@
-import { checkObject, onlyKnown } from '../../core/check-field.ts'
+import { onlyKnown } from '../../core/check-field.ts'
 import { checkRequest, type CheckedTable } from '../../core/check-request.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { Receipt } from '../../core/receipt.ts'
@@ -56,8 +56,7 @@ export function tableLocks(tables: TablesOption): readonly TableLock[] {
   const locks = new Map<string, TableLock>()
   for (const one of given) {
     const lock = isName(one) ? { table: one } : one
-    checkObject('tables', lock, fields)
-    onlyKnown(lock, fields)
+    onlyKnown(lock, fields, 'tables')
     checkTable(lock)
     const id = idOfTable(lock.table)
     if (locks.has(id)) throw new LockUsageError('tables', `${nameOf(lock.table)} is named twice`)

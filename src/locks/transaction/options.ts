@@ -81,7 +81,7 @@ export function checkTransaction(
   onlyKnown(options, fields)
   const { attempts, budgetMs, lockTimeoutMs, nested, access, alsoRetry } = options
   if (attempts !== undefined && (!Number.isSafeInteger(attempts) || attempts < 1)) {
-    throw new LockUsageError('attempts', `${String(attempts)} is not a whole number from 1 up`)
+    throw new LockUsageError('attempts', `${show(attempts)} is not a whole number from 1 up`)
   }
   checkSignal(options.signal)
   if (budgetMs !== undefined) checkDuration('budgetMs', budgetMs)
