@@ -12,12 +12,13 @@ import { planOn } from './dialects/plan-on.ts'
 import { createClaims, type Claims } from './locks/queue/claims.ts'
 import type { LatestDeadlocks } from './locks/deadlocks/latest.ts'
 import { identify } from './locks/identify.ts'
-import { createInOrder, type InOrder } from './locks/patterns/in-order.ts'
+import type { InOrder } from './locks/patterns/in-order.ts'
 import { knownKeys } from './locks/named/known-keys.ts'
 import { createNamedLocks, type NamedLocks } from './locks/named/named-locks.ts'
 import { createNeeds, type Needs } from './locks/needs.ts'
-import { createOnce, type Once } from './locks/patterns/once.ts'
-import { createOptimisticWrites, type OptimisticWrites } from './locks/patterns/optimistic.ts'
+import type { Once } from './locks/patterns/once.ts'
+import type { OptimisticWrites } from './locks/patterns/optimistic.ts'
+import { createPatterns } from './locks/patterns/patterns.ts'
 import type { TransactionOptions } from './locks/transaction/options.ts'
 import type { OpenTransaction, Server } from './locks/port.ts'
 import { isTarget, lockingRead, type RowQuery } from './locks/rows/query.ts'
@@ -211,11 +212,9 @@ export function meet<Tx, D extends DialectName>(
     rowsOf(tx, { target, options, readOf: (plan) => lockingRead(target, plan) })
   const shared: SharedLocks<Tx> = {
     ...named,
-    ...createOptimisticWrites({ find, transaction }),
     ...createClaims(port, find),
     transaction,
-    once: createOnce({ find }),
-    inOrder: createInOrder({ find, lock: named.lock, rows: rowsAt }),
+    ...createPatterns<Tx>({ find, current, transaction, lock: named.lock, rows: rowsAt }),
     // what is seldom asked for is loaded when it is
     inspect: async (options) => (await import('./locks/inspect.ts')).createInspect(port, knownKeys)(options),
     attest: async (options) => (await import('./locks/attest/attest.ts')).attest({ port, join }, options),

@@ -9,6 +9,7 @@ import { memoryDialect, memoryName } from './dialect.ts'
 import type { FailOptions, TestFault } from './faults.ts'
 import { heldIn, leftIn, untilWaitedFor, type TestHeld } from './held.ts'
 import { Memory } from './memory.ts'
+import { preload } from './preload.ts'
 import { addRows, storedRows } from './rows.ts'
 import { memorySessions } from './sessions.ts'
 
@@ -74,6 +75,7 @@ export function createTestLocks<Tx extends object>(
 export function createTestLocks<Tx extends object>(options: TestLocksOptions<Tx> = {}): TestLocks<Tx> {
   onlyKnown(options, ['tx'])
   const { tx } = options
+  preload()
   followTimers()
   const memory = new Memory()
   const makeTx = eachNew(tx ?? (() => Object.freeze({ isDatabase: false }) as unknown as Tx))

@@ -1,25 +1,27 @@
 import { checkWork } from '../../core/check-field.ts'
-import type { LockKey } from '../../core/key.ts'
+import { ownKey, type LockKey } from '../../core/key.ts'
 import { chosenLeaseName } from '../../core/lease-name.ts'
+import { asItIs, madeOf } from '../../core/on-demand.ts'
 import type { Session } from '../../core/session.ts'
 import { createAcquire, type Acquire } from './acquire.ts'
 import { createAdvisoryLocks, type AdvisoryLocks } from './advisory.ts'
 import { createDefaultIsolation } from './default-isolation.ts'
 import { knownKeys } from './known-keys.ts'
-import { createFence } from '../lease/fence.ts'
 import type { LeaseOptions } from '../lease/options.ts'
-import { createLeases, type Lease, type Leases } from '../lease/lease.ts'
-import { runLeader, type LeaderOptions } from '../nodes/leader.ts'
+import type { Lease, Leases } from '../lease/lease.ts'
+import type { LeaderOptions } from '../nodes/leader.ts'
 import { runMigration, type MigrationOptions } from '../nodes/migration-lock.ts'
 import type { NamedLocking } from './opening.ts'
 import type { TransactionOptions } from '../transaction/options.ts'
 import { rememberPlans, type PlanNamed } from './plans.ts'
-import { createProbe } from './probe.ts'
+import * as seldom from '../seldom.ts'
 import type { SemaphoreOptions } from '../semaphore/options.ts'
 import { createSemaphores, type Semaphore } from '../semaphore/semaphore.ts'
 import type { Held } from '../session-lock/hold.ts'
-import { createSessionLocks } from '../session-lock/session-lock.ts'
-import { runSingleton, type SingletonOptions, type SingletonWork } from '../nodes/singleton.ts'
+import type { SingletonOptions, SingletonWork, TakeLease } from '../nodes/singleton.ts'
+import type { LeasePort } from '../port.ts'
+import { stepsOf } from '../transaction/part.ts'
+import type { Scope } from '../transaction/scope.ts'
 import { runTransaction, type Transactions } from '../transaction/transaction.ts'
 
 /** Locks with a name: for as long as a transaction, until they are released, or as leases that end by themselves. */
@@ -112,23 +114,21 @@ export function createNamedLocks<Tx>(
 ): NamedLocks<Tx> {
   const { port, candidates, scope } = transactions
   const planFor = rememberPlans(how.planFor)
-  const probe = createProbe(port)
+  const probe = madeOf(seldom.probe, ({ createProbe }) => createProbe(port))
   const locking: NamedLocking = {
     ...how,
     planFor,
     // every session that comes here is one of the port's own
-    probe: (session) => probe(session as Session<Tx>),
+    probe: (session) => probe((ask) => ask(session as Session<Tx>)),
     defaultIsolation: createDefaultIsolation(),
   }
-  const sessionLocks = createSessionLocks({ port, planFor, checkServer: probe })
-  const leases = createLeases(port)
-  const assertFence = createFence()
-  const fence = (tx: Tx, lease: Lease): Promise<void> => assertFence(scope.find(tx), lease)
-  const acquire = createAcquire({ port, candidates, locking, sessionLocks, leases, current: scope.current })
+  const leases = leasesOf(port)
+  const fence = createFencing(scope)
+  const acquire = createAcquire({ port, candidates, locking, leases, current: scope.current })
   const lease: NamedLocks<Tx>['lease'] = async (key, options = {}) => {
     const name = chosenLeaseName(key)
     knownKeys.remember(key)
-    return leases.take({ key, name, options })
+    return leases.take({ key: ownKey(key), name, options: asItIs(options) })
   }
   return {
     ...createAdvisoryLocks(transactions, locking),
@@ -137,9 +137,42 @@ export function createNamedLocks<Tx>(
     semaphore: createSemaphores(leases),
     fenced: createFenced(transactions, leases, fence),
     assertFence: async (tx, held) => fence(tx, held),
-    singleton: (name, work, options) => runSingleton(lease, { name, work }, options),
-    leader: (name, options) => runLeader(acquire, name, options),
+    ...createNodes(acquire, lease),
+  }
+}
+
+type Nodes = Pick<NamedLocks<unknown>, 'singleton' | 'leader' | 'migrationLock'>
+
+/** What is run by one of many nodes. */
+function createNodes(acquire: Acquire, lease: TakeLease): Nodes {
+  return {
+    singleton: async (name, work, options) => {
+      const [key, asked] = [ownKey(name), asItIs(options)]
+      return seldom.singleton(({ runSingleton }) => runSingleton(lease, { name: key, work }, asked))
+    },
+    leader: async (name, options) => {
+      const [key, asked] = [ownKey(name), asItIs(options)]
+      return seldom.leader(({ runLeader }) => runLeader(acquire, key, asked))
+    },
     migrationLock: (work, options) => runMigration(acquire, work, options),
+  }
+}
+
+/** A call counts as a part of its transaction while its code is loaded. */
+function createFencing<Tx>({ find }: Scope<Tx>): NamedLocks<Tx>['assertFence'] {
+  const fences = madeOf(seldom.fences, ({ createFence }) => createFence())
+  return (tx, held) => {
+    const open = find(tx)
+    return stepsOf(open, () => fences((assert) => assert(open, held)))
+  }
+}
+
+/** Leases whose code is loaded with the first of them. */
+function leasesOf(port: LeasePort): Leases {
+  const made = madeOf(seldom.leases, ({ createLeases }) => createLeases(port))
+  return {
+    take: (request, waitFor) => made(({ take }) => take(request, waitFor)),
+    prepareFor: (lease) => made(async ({ prepareFor }) => prepareFor(lease)),
   }
 }
 
@@ -150,11 +183,12 @@ function createFenced<Tx>(
 ): NamedLocks<Tx>['fenced'] {
   return async (held, work, options) => {
     checkWork(work)
+    const asked = asItIs(options)
     if (transactions.scope.current() === undefined) await leases.prepareFor(held)
     const guarded = async (tx: Tx): ReturnType<typeof work> => {
       await fence(tx, held)
       return work(tx)
     }
-    return runTransaction(transactions, guarded, options)
+    return runTransaction(transactions, guarded, asked)
   }
 }

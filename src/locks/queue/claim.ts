@@ -14,7 +14,7 @@ import { endOptions } from './end-options.ts'
 import { inOrder } from './claim-order.ts'
 import { asStored, mustBeExact, readId } from './exact-id.ts'
 import { readFailure } from '../failure.ts'
-import type { Job, JobKey, JobOptions, ReleaseOptions } from './job.ts'
+import { releaseFields, type Job, type JobKey, type JobOptions, type ReleaseOptions } from './job.ts'
 import type { OpenTransaction, Port } from '../port.ts'
 import { partOf } from '../transaction/part.ts'
 import type { Queue } from './queue-definition.ts'
@@ -50,9 +50,6 @@ export interface ClaimPort<Tx> {
   /** Queues whose unique index was seen. */
   readonly indexed: WeakSet<object>
 }
-
-/** What a release can be told. */
-export const releaseFields: readonly string[] = ['tx', 'delayMs']
 
 const maxLimit = 10_000
 

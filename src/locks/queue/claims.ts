@@ -1,31 +1,20 @@
 import { show } from '../../core/check-field.ts'
 import { LockUsageError } from '../../core/errors.ts'
+import { asItIs } from '../../core/on-demand.ts'
 import type { Handler } from './attend.ts'
-import { announce } from './announce.ts'
-import {
-  claim,
-  complete,
-  extend,
-  reclaim,
-  release,
-  releaseFields,
-  type ClaimOptions,
-  type ClaimPort,
-  type Reclaimed,
-} from './claim.ts'
-import { completeAll } from './complete-all.ts'
+import type { ClaimOptions, ClaimPort, Reclaimed } from './claim.ts'
 import { endOptions } from './end-options.ts'
 import type { Enqueued, EnqueueOptions } from './enqueue.ts'
-import { adviseIndexes, type IndexAdvice } from './index-advice.ts'
-import type { Job, JobKey, JobOptions, ReleaseOptions } from './job.ts'
+import type { IndexAdvice } from './index-advice.ts'
+import { releaseFields, type Job, type JobKey, type JobOptions, type ReleaseOptions } from './job.ts'
 import type { NewJob } from './new-jobs.ts'
 import type { OpenTransaction, Port } from '../port.ts'
 import type { Queue } from './queue-definition.ts'
-import { partOf } from '../transaction/part.ts'
+import * as seldom from '../seldom.ts'
+import { partOf, stepsOf } from '../transaction/part.ts'
 import type { Row } from '../../core/statement.ts'
 import type { WorkOptions, WorkReport } from './work-options.ts'
-import { stats, type QueueStats } from './stats.ts'
-import { work } from './work.ts'
+import type { QueueStats } from './stats.ts'
 
 /** Work queues in tables of yours. */
 export interface Claims<Tx> {
@@ -153,26 +142,66 @@ export function createClaims<Tx>(
       const tx = endOptions(claims, options)?.tx
       const open = tx === undefined ? undefined : find(tx)
       const list = (isList(jobs) ? jobs : [jobs]).map((job) => copied(job as Row))
-      const store = async (): Promise<Enqueued> =>
-        (await import('./enqueue.ts')).enqueue(claims, checked(queue), { jobs: list, open })
+      const store = (): Promise<Enqueued> =>
+        seldom.enqueuing(async ({ enqueue }) => enqueue(claims, checked(queue), { jobs: list, open }))
       return open === undefined ? store() : partOf(open, store)
     },
-    claim: async (queue, options) => (await claim(claims, checked(queue), { options })).jobs,
-    complete: async (queue, jobs, options) => {
-      const terms = endOptions(claims, options)
-      return isList(jobs)
-        ? completeAll(claims, checked(queue), { ...terms, jobs: jobs.map(keyOf) })
-        : complete(claims, checked(queue), { ...terms, ...keyOf(jobs) })
+    claim: async (given, asked) => {
+      const [queue, options] = [checked(given), asItIs(asked)]
+      return (await seldom.claims(({ claim }) => claim(claims, queue, { options }))).jobs
     },
-    release: async (queue, job, options) =>
-      release(claims, checked(queue), { ...endOptions(claims, options, releaseFields), ...keyOf(job) }),
-    extend: async (queue, job, visibilityMs) =>
-      extend(claims, checked(queue), { ...keyOf(job), visibilityMs }),
-    reclaim: async (queue, ...more) => reclaim(claims, alone(queue, more)),
-    work: async (queue, handler, options = {}) => work(claims, { queue: checked(queue), handler, options }),
-    stats: async (queue, ...more) => stats(claims, alone(queue, more)),
-    adviseIndexes: async (queue, ...more) => adviseIndexes(port, alone(queue, more)),
-    announce: async (queue, options) => announce(claims, checked(queue), endOptions(claims, options) ?? {}),
+    ...createEnds(claims),
+    reclaim: async (given, ...more) => {
+      const queue = alone(given, more)
+      return seldom.claims(({ reclaim }) => reclaim(claims, queue))
+    },
+    work: async (given, handler, asked = {}) => {
+      const [queue, options] = [checked(given), asItIs(asked)]
+      return seldom.claims(({ work }) => work(claims, { queue, handler, options }))
+    },
+    stats: async (given, ...more) => {
+      const queue = alone(given, more)
+      return seldom.claims(({ stats }) => stats(claims, queue))
+    },
+    adviseIndexes: async (given, ...more) => {
+      const queue = alone(given, more)
+      return seldom.claims(({ adviseIndexes }) => adviseIndexes(port, queue))
+    },
+  }
+}
+
+type Ends<Tx> = Pick<Claims<Tx>, 'complete' | 'release' | 'extend' | 'announce'>
+
+type Call = <T>(tx: unknown, use: Parameters<typeof seldom.claims<T>>[0]) => Promise<T>
+
+/** The calls about jobs that there are. With `tx` they count as a part of that while their code is loaded. */
+function createEnds<Tx>(claims: ClaimPort<Tx>): Ends<Tx> {
+  const call: Call = (tx, use) =>
+    tx === undefined ? seldom.claims(use) : stepsOf(claims.find(tx as Tx), () => seldom.claims(use))
+  return {
+    complete: async (given, jobs, options) => {
+      const terms = endOptions(claims, options)
+      const [queue, tx] = [checked(given), terms?.tx]
+      if (!isList(jobs)) {
+        const job = { tx, ...keyOf(jobs) }
+        return call(tx, ({ complete }) => complete(claims, queue, job))
+      }
+      const ended = { tx, jobs: jobs.map(keyOf) }
+      return call(tx, ({ completeAll }) => completeAll(claims, queue, ended))
+    },
+    release: async (given, job, options) => {
+      const queue = checked(given)
+      const ended = { ...endOptions(claims, options, releaseFields), ...keyOf(job) }
+      return call(ended.tx, ({ release }) => release(claims, queue, ended))
+    },
+    extend: async (given, job, visibilityMs) => {
+      const [queue, kept] = [checked(given), { ...keyOf(job), visibilityMs }]
+      return seldom.claims(({ extend }) => extend(claims, queue, kept))
+    },
+    announce: async (given, options) => {
+      const [queue, terms] = [checked(given), { tx: endOptions(claims, options)?.tx }]
+      return call(terms.tx, ({ announce }) => announce(claims, queue, terms))
+    },
   }
 }
 

@@ -37,3 +37,6 @@ export interface ReleaseOptions<Tx = unknown> extends JobOptions<Tx> {
   /** How long nobody gets it. @default 0 */
   readonly delayMs?: number
 }
+
+/** What a release can be told. */
+export const releaseFields: readonly string[] = ['tx', 'delayMs']

@@ -1,9 +1,11 @@
 import { checkWork, onlyKnown } from '../../core/check-field.ts'
 import { LockNotAvailableError } from '../../core/errors.ts'
-import type { LockKey } from '../../core/key.ts'
+import { ownKey, type LockKey } from '../../core/key.ts'
 import { chosenLeaseName } from '../../core/lease-name.ts'
+import { asItIs } from '../../core/on-demand.ts'
 import type { Lease, Leases } from '../lease/lease.ts'
 import { knownKeys } from '../named/known-keys.ts'
+import * as seldom from '../seldom.ts'
 import { checkSemaphore, type PermitOptions, type SemaphoreOptions } from './options.ts'
 
 /** One of the permits of a semaphore: a lease on one of its slots. */
@@ -33,30 +35,31 @@ export interface Semaphore {
 
 /** Semaphores of these leases. What they do is loaded when the first permit is asked for. */
 export function createSemaphores(leases: Leases): (key: LockKey, options: SemaphoreOptions) => Semaphore {
-  return (key, options) => {
+  return (given, asked) => {
+    const [key, options] = [ownKey(given), asItIs(asked)]
     const name = chosenLeaseName(key)
     checkSemaphore(options)
-    const acquire: Semaphore['acquire'] = async (asked = {}) => {
-      onlyKnown(asked, ['wait', 'signal'])
+    const acquire: Semaphore['acquire'] = async (how = {}) => {
+      onlyKnown(how, ['wait', 'signal'])
       knownKeys.remember(key)
-      const { takePermit } = await import('./permit.ts')
-      return takePermit(leases, { key, name, options: { ...options, ...asked } })
+      const request = { key, name, options: { ...options, ...asItIs(how) } }
+      return seldom.permits(({ takePermit }) => takePermit(leases, request))
     }
     return {
       acquire,
-      tryAcquire: async (asked = {}) => {
-        onlyKnown(asked, ['signal'])
+      tryAcquire: async (how = {}) => {
+        onlyKnown(how, ['signal'])
         try {
-          return await acquire({ ...asked, wait: 'nowait' })
+          return await acquire({ ...how, wait: 'nowait' })
         } catch (error) {
           // with a cause nobody knows whether one is free
           if (error instanceof LockNotAvailableError && error.cause === undefined) return null
           throw error
         }
       },
-      withPermit: async (work, asked) => {
+      withPermit: async (work, how) => {
         checkWork(work, 'work', 'async (permit) => { ... }')
-        const permit = await acquire(asked)
+        const permit = await acquire(how)
         try {
           return await work(permit)
         } finally {
