@@ -1,5 +1,6 @@
 import { LockUsageError } from '../../core/errors.ts'
 import type { Mutable } from '../../core/mutable.ts'
+import { madeOf, onDemand } from '../../core/on-demand.ts'
 import { released, type Session, type Sessions, type TransactionStart } from '../../core/session.ts'
 import type { Row, SqlStatement, Value } from '../../core/statement.ts'
 import { watchLoss } from '../connection-loss.ts'
@@ -8,12 +9,11 @@ import type { CancelTarget } from './cancel.ts'
 import { endBackend } from './end-backend.ts'
 import { guardIdle, guardKept, type IdleErrors } from './guard.ts'
 import { mustHave } from '../must-have.ts'
-import { listenOn, type ListeningClient } from './listen.ts'
+import type { ListeningClient } from './listen.ts'
 import { statementNames, type StatementNames } from './names.ts'
 import { canRide } from './carry.ts'
 import { headOf } from './head.ts'
 import { Line } from './ride.ts'
-import type { sendWhole } from './send-whole.ts'
 import { sqlOnly } from '../statement-kind.ts'
 import { succeeds } from '../succeeds.ts'
 import type { DriverTraits } from '../traits.ts'
@@ -70,6 +70,9 @@ export interface PgSessionOptions {
   readonly pipeline?: boolean | undefined
 }
 
+/** Only leases and workers listen. */
+const listening = /* @__PURE__ */ onDemand(() => import('./listen.ts'))
+
 /** Sessions on the connections of a `pg` pool. The caller's work receives the pool's own client. */
 export function sessions<Client extends PgClient>(
   pool: PgPool<Client>,
@@ -78,11 +81,12 @@ export function sessions<Client extends PgClient>(
   mustBePool(pool)
   const names = prepare ? statementNames(pool) : undefined
   const manner = { names, pipeline }
+  const hearing = madeOf(listening, ({ listenOn }) => listenOn(pool))
   guardIdle(pool)
   return {
     adapter: 'pg',
     open: () => pool.connect().then((client) => sessionOf(client, manner)),
-    listen: listenOn(pool),
+    listen: (topic, wake) => hearing((listen) => listen(topic, wake)),
   }
 }
 
@@ -148,19 +152,19 @@ function sessionOf<Client extends PgClient>(client: Client, { names, pipeline }:
   return session
 }
 
-/** Few transactions are sent so: it is loaded when one is. */
-let sending: { readonly sendWhole: typeof sendWhole } | undefined
+/** Few transactions are sent so. */
+const sending = /* @__PURE__ */ onDemand(() => import('./send-whole.ts'))
 
 function wholeOn(client: PgClient, body: Body): NonNullable<Session['whole']> {
   // no text of the head or of a lock has a semicolon but between two statements
-  return async ({ start, locks, statements }) => {
-    sending ??= await import('./send-whole.ts')
-    return sending.sendWhole(client, body, {
-      head: beginText(start).split('; '),
-      locks: locks.flatMap(({ sql }) => sql.split('; ')),
-      statements,
-    })
-  }
+  return ({ start, locks, statements }) =>
+    sending(async ({ sendWhole }) =>
+      sendWhole(client, body, {
+        head: beginText(start).split('; '),
+        locks: locks.flatMap(({ sql }) => sql.split('; ')),
+        statements,
+      }),
+    )
 }
 
 type Statements = Required<Pick<Session, 'run' | 'begin' | 'ride' | 'commit' | 'rollback' | 'stored'>>
