@@ -1,3 +1,4 @@
+import { reached } from '../../src/core/on-demand.ts'
 import type { Row, Statement } from '../../src/core/statement.ts'
 import type { TakePlan } from '../../src/dialects/claim.ts'
 import { dialectOf } from '../../test/claims/workshop.ts'
@@ -18,10 +19,11 @@ export type ReadClaim = (stage: QueueStage, limit: number) => Promise<ClaimReads
 const token = 'a-claim-that-is-looked-at'
 
 /** The statements of a claim as the library sends them. */
-export function planOf({ name, engine }: QueueStage, limit: number): TakePlan {
+export async function planOf({ name, engine }: QueueStage, limit: number): Promise<TakePlan> {
   const dialect = dialectOf(name)
   const terms = { token, worker: 'bench', limit, visibilityMs: 60_000 }
-  return dialect.claim.take(measuredJobs.shape, terms, dialect.readVersion(engine.server.version))
+  const { take } = await reached(dialect.claim)
+  return take(measuredJobs.shape, terms, dialect.readVersion(engine.server.version))
 }
 
 /** Sends a claim's statements in their order. The rows of the last one are the jobs. */

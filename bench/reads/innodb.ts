@@ -6,7 +6,7 @@ import { freed, mustBe, planOf, sendClaim, type ReadClaim } from './claim-reads.
 export const readInnodbClaim: ReadClaim = async (stage, limit) => {
   const session = await stage.engine.open()
   try {
-    const plan = planOf(stage, limit)
+    const plan = await planOf(stage, limit)
     await session.run({ sql: 'FLUSH STATUS', params: [] })
     const idle = await handlerReads(session)
     await session.run({ sql: 'FLUSH STATUS', params: [] })
@@ -26,7 +26,10 @@ async function handlerReads({ run }: EngineSession): Promise<number> {
 }
 
 /** The indexes of the claim's statements. */
-async function keysOf({ run }: EngineSession, { steps }: ReturnType<typeof planOf>): Promise<string> {
+async function keysOf(
+  { run }: EngineSession,
+  { steps }: Awaited<ReturnType<typeof planOf>>,
+): Promise<string> {
   const keys: string[] = []
   for (const step of steps) {
     if (typeof step === 'function' || !isSql(step) || step.sql.startsWith('SET')) continue

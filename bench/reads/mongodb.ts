@@ -10,7 +10,7 @@ export const readMongodbClaim: ReadClaim = async (stage, limit) => {
   const session = await stage.engine.open()
   try {
     await session.run({ command: { profile: 2 } })
-    const jobs = await sendClaim(session, planOf(stage, limit))
+    const jobs = await sendClaim(session, await planOf(stage, limit))
     await session.run({ command: { profile: 0 } })
     const filter = { ns: { $regex: '[.]job$' } }
     const profile = (await session.run({

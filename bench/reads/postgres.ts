@@ -14,7 +14,7 @@ interface PlanNode {
 
 /** Rows that the scans of the claim's own plan have read, those that were passed over included. */
 export const readPostgresClaim: ReadClaim = async (stage, limit) => {
-  const [step] = planOf(stage, limit).steps
+  const [step] = (await planOf(stage, limit)).steps
   if (step === undefined || typeof step === 'function' || !isSql(step)) throw new Error('not one statement')
   const session = await stage.engine.open()
   try {

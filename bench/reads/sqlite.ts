@@ -10,7 +10,7 @@ import { mustBe, planOf, type ReadClaim } from './claim-reads.ts'
  * the process has read from files is counted by Linux.
  */
 export const readSqliteClaim: ReadClaim = async (stage, limit) => {
-  const [step] = planOf(stage, limit).steps
+  const [step] = (await planOf(stage, limit)).steps
   if (step === undefined || typeof step === 'function' || !isSql(step)) throw new Error('not one statement')
   const database = new Database(stage.engine.server.url)
   try {

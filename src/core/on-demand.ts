@@ -1,7 +1,8 @@
+/** Calls `use` with what may have to be loaded first: at once where it is there, else in the order of the calls. */
+export type Reach<Code> = <T>(use: (code: Code) => Promise<T>) => Promise<T>
+
 /** Code that is loaded by the first call that needs it. */
-export interface OnDemand<Code> {
-  /** Calls `use` with it: at once where it is there, else as soon as it is, in the order of the calls. */
-  <T>(use: (code: Code) => Promise<T>): Promise<T>
+export interface OnDemand<Code> extends Reach<Code> {
   /** From now on it is there: whoever has imported it need not wait. */
   readonly keep: (code: Code) => void
 }
@@ -23,12 +24,14 @@ export function onDemand<Code>(load: () => Promise<Code>): OnDemand<Code> {
 }
 
 /** The same for what is made of it, once. */
-export function madeOf<Code, Made>(
-  on: OnDemand<Code>,
-  make: (code: Code) => Made,
-): <T>(use: (made: Made) => Promise<T>) => Promise<T> {
+export function madeOf<Code, Made>(on: Reach<Code>, make: (code: Code) => Made): Reach<Made> {
   let made: Made | undefined
   return (use) => on((code) => use((made ??= make(code))))
+}
+
+/** What has to be loaded, as a promise. */
+export function reached<Code>(reach: Reach<Code>): Promise<Code> {
+  return reach(async (code) => code)
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Category } from '../core/category.ts'
 import type { CheckedRequest } from '../core/check-request.ts'
 import type { ErrorTable } from '../core/classification.ts'
 import type { PlanDraft } from '../core/plan.ts'
+import type { Reach } from '../core/on-demand.ts'
 import type { Unsupported } from '../core/support.ts'
 import type { Version } from '../core/version.ts'
 import type { LeaseStatements } from './lease.ts'
@@ -38,7 +39,8 @@ export interface Dialect {
   readonly transaction: TransactionTraits
   readonly lease: LeaseStatements
   readonly named: NamedLockTraits
-  readonly claim: ClaimStatements
+  /** How jobs are claimed. Loaded when it is asked for. */
+  readonly claim: Reach<ClaimStatements>
   readonly optimistic: OptimisticStatements
   readonly once: OnceStatements
   readonly identity: Identity

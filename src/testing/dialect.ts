@@ -105,7 +105,7 @@ export const memoryDialect: Dialect = {
     table: noRows,
   },
   errors,
-  claim,
+  claim: (use) => use(claim),
   enqueue: async () => enqueue,
   optimistic,
   once,

@@ -1,4 +1,5 @@
 import { isSql, type Statement } from '../../src/core/statement.ts'
+import { reached } from '../../src/core/on-demand.ts'
 import type { Version } from '../../src/core/version.ts'
 import type { ClaimStatements, EndPlan, TakeStep } from '../../src/dialects/claim.ts'
 import type { EnqueueStatements } from '../../src/dialects/enqueue.ts'
@@ -48,7 +49,7 @@ export async function claimCases(
   version: string,
 ): Promise<readonly Shown[]> {
   const { claimIndex } = await tools()
-  const server = { claim, claimIndex, version: readVersion(version) }
+  const server = { claim: await reached(claim), claimIndex, version: readVersion(version) }
   // a collection's name has one part
   const first: Queue = name === 'mongodb' ? { ...jobs, shape: { ...jobs.shape, table: 'job' } } : jobs
   return [

@@ -127,13 +127,18 @@ function specs(stage: QueueStage): void {
 
 /** Ends that do not ask whose the jobs are. */
 function careless(dialect: Dialect): Dialect {
-  const { completeAll } = dialect.claim
-  if (completeAll === undefined) throw new Error(`${dialect.name} ends jobs one by one`)
-  const changed: NonNullable<ClaimStatements['completeAll']> = (...call) => {
-    const { look, change } = completeAll(...call)
-    return { change: withoutToken(change), ...(look && { look: withoutToken(look) }) }
+  const changed = (claim: ClaimStatements): ClaimStatements => {
+    const { completeAll } = claim
+    if (completeAll === undefined) throw new Error(`${dialect.name} ends jobs one by one`)
+    return {
+      ...claim,
+      completeAll: (...call) => {
+        const { look, change } = completeAll(...call)
+        return { change: withoutToken(change), ...(look && { look: withoutToken(look) }) }
+      },
+    }
   }
-  return { ...dialect, claim: { ...dialect.claim, completeAll: changed } }
+  return { ...dialect, claim: (use) => dialect.claim((claim) => use(changed(claim))) }
 }
 
 /** The condition stays in the text, so that the parameters stay as they are, and holds for every row. */

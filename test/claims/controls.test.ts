@@ -9,11 +9,14 @@ import { dialectOf, openWorkshop, type Workshop } from './workshop.ts'
 
 /** Claims that take what others have: the condition that keeps them away is left out. */
 function careless(dialect: Dialect): Dialect {
-  const take: ClaimStatements['take'] = (...call) => {
-    const plan = dialect.claim.take(...call)
-    return { ...plan, steps: plan.steps.map(withoutCondition) }
-  }
-  return { ...dialect, claim: { ...dialect.claim, take } }
+  const changed = (claim: ClaimStatements): ClaimStatements => ({
+    ...claim,
+    take: (...call) => {
+      const plan = claim.take(...call)
+      return { ...plan, steps: plan.steps.map(withoutCondition) }
+    },
+  })
+  return { ...dialect, claim: (use) => dialect.claim((claim) => use(changed(claim))) }
 }
 
 function withoutCondition(step: TakeStep): TakeStep {

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
+import { reached } from '../../src/core/on-demand.ts'
+import type { ClaimStatements } from '../../src/dialects/claim.ts'
 import { openGround, type Ground } from '../../src/conformance/ground.ts'
 import { laws } from '../../src/conformance/laws.ts'
 import { runLaw } from '../../src/conformance/run-law.ts'
@@ -14,7 +16,11 @@ const asOnTheOldest: Sabotage = {
   dialect: (dialect) => {
     const { claim, readVersion, versions } = dialect
     const oldest = readVersion(versions.oldest)
-    return { ...dialect, claim: { ...claim, take: (queue, terms) => claim.take(queue, terms, oldest) } }
+    const asOld = (statements: ClaimStatements): ClaimStatements => ({
+      ...statements,
+      take: (queue, terms) => statements.take(queue, terms, oldest),
+    })
+    return { ...dialect, claim: (use) => claim((statements) => use(asOld(statements))) }
   },
 }
 
@@ -26,11 +32,12 @@ describeEngines(
     })
     afterAll(() => ground.close())
 
-    test('the oldest server gets no SKIP LOCKED', () => {
+    test('the oldest server gets no SKIP LOCKED', async () => {
       const { claim, readVersion, versions } = dialectOf(context.name)
       const shape = { table: 'job', id: 'id', order: [], where: [], token: 'token', until: 'until' }
       const terms = { token: 't', worker: undefined, limit: 1, visibilityMs: 1 }
-      const { steps } = claim.take(shape, terms, readVersion(versions.oldest))
+      const { take } = await reached(claim)
+      const { steps } = take(shape, terms, readVersion(versions.oldest))
       const texts = steps.map((step) => JSON.stringify(typeof step === 'function' ? step([{ id: 1 }]) : step))
       expect(texts.filter((text) => text.includes('SKIP LOCKED'))).toEqual([])
       expect(texts).toHaveLength(3)

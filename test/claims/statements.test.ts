@@ -1,3 +1,4 @@
+import { reached } from '../../src/core/on-demand.ts'
 import { describe, expect, test } from 'vitest'
 
 import { LockUsageError } from '../../src/core/errors.ts'
@@ -30,7 +31,7 @@ test('every dialect sends what the reviewed file says', async () => {
   await expect(`${(await Promise.all(pages)).join('\n\n')}\n`).toMatchFileSnapshot('golden/statements.txt')
 })
 
-test('a claim is one round trip where the engine allows it, and three at most', () => {
+test('a claim is one round trip where the engine allows it, and three at most', async () => {
   const { shape } = queue({
     table: 'job',
     id: 'id',
@@ -38,14 +39,15 @@ test('a claim is one round trip where the engine allows it, and three at most', 
     claim: { token: 'token', until: 'until' },
     done: 'delete',
   })
-  const trips = (name: DialectName, limit: number): number => {
+  const trips = async (name: DialectName, limit: number): Promise<number> => {
     const { claim, readVersion, versions: known } = registry[name]
     const terms = { token: 't', worker: undefined, limit, visibilityMs: 1 }
-    return claim.take(shape, terms, readVersion(known.assumed)).steps.length
+    const { take } = await reached(claim)
+    return take(shape, terms, readVersion(known.assumed)).steps.length
   }
-  for (const name of ['postgres', 'sqlite', 'duckdb', 'mssql'] as const) expect(trips(name, 10)).toBe(1)
-  for (const name of ['mysql', 'mariadb', 'mongodb'] as const) expect(trips(name, 10)).toBe(3)
-  expect(trips('mongodb', 1)).toBe(1)
+  for (const name of ['postgres', 'sqlite', 'duckdb', 'mssql'] as const) expect(await trips(name, 10)).toBe(1)
+  for (const name of ['mysql', 'mariadb', 'mongodb'] as const) expect(await trips(name, 10)).toBe(3)
+  expect(await trips('mongodb', 1)).toBe(1)
 })
 
 describe('values', () => {
@@ -59,32 +61,36 @@ describe('values', () => {
     done: { set: { [`where${hostile}`]: 'over' } },
   })
 
-  test.each(Object.values(registry))('of $name never stand in the text, and names are quoted', (dialect) => {
-    const claim: ClaimStatements = dialect.claim
-    const version = dialect.readVersion(dialect.versions.assumed)
-    const { shape, done } = risky
-    const terms = { token: 'the token', worker: undefined, limit: 3, visibilityMs: 1234 }
-    const held = { id: 'the id', token: 'the token' }
-    const statements = [
-      ...claim.take(shape, terms, version).steps.filter((step) => typeof step !== 'function'),
-      ...claim.complete(shape, held, done).statements,
-      ...claim.release(shape, held, 4321).statements,
-      ...claim.unclaim(shape, held).statements,
-      claim.tally(shape).statement,
-      claim.tallyDead(shape, [{ column: `where${hostile}`, values: ['over'] }]).statement,
-    ]
-    const texts = statements.filter(isSql).map(({ sql }) => sql)
-    expect(texts.length > 0).toBe(dialect.name !== 'mongodb')
-    for (const text of texts) {
-      for (const value of ['the id', 'the token', '1234', '4321', "'over'"]) expect(text).not.toContain(value)
-      const names = text.matchAll(/"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[(?:[^\]]|\]\])*\]/g)
-      const rest = [...names].reduce((left, [name]) => left.replaceAll(name, ''), text)
-      expect(rest, 'nothing of a name is outside of its quotes').not.toContain('DROP')
-    }
-  })
+  test.each(Object.values(registry))(
+    'of $name never stand in the text, and names are quoted',
+    async (dialect) => {
+      const claim: ClaimStatements = await reached(dialect.claim)
+      const version = dialect.readVersion(dialect.versions.assumed)
+      const { shape, done } = risky
+      const terms = { token: 'the token', worker: undefined, limit: 3, visibilityMs: 1234 }
+      const held = { id: 'the id', token: 'the token' }
+      const statements = [
+        ...claim.take(shape, terms, version).steps.filter((step) => typeof step !== 'function'),
+        ...claim.complete(shape, held, done).statements,
+        ...claim.release(shape, held, 4321).statements,
+        ...claim.unclaim(shape, held).statements,
+        claim.tally(shape).statement,
+        claim.tallyDead(shape, [{ column: `where${hostile}`, values: ['over'] }]).statement,
+      ]
+      const texts = statements.filter(isSql).map(({ sql }) => sql)
+      expect(texts.length > 0).toBe(dialect.name !== 'mongodb')
+      for (const text of texts) {
+        for (const value of ['the id', 'the token', '1234', '4321', "'over'"])
+          expect(text).not.toContain(value)
+        const names = text.matchAll(/"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[(?:[^\]]|\]\])*\]/g)
+        const rest = [...names].reduce((left, [name]) => left.replaceAll(name, ''), text)
+        expect(rest, 'nothing of a name is outside of its quotes').not.toContain('DROP')
+      }
+    },
+  )
 
-  test('a field of a document that looks like an operator is refused', () => {
-    const { take } = registry.mongodb.claim
+  test('a field of a document that looks like an operator is refused', async () => {
+    const { take } = await reached(registry.mongodb.claim)
     const evil = { ...risky.shape, where: [{ column: '$where', values: ['1'] }] }
     const terms = { token: 't', worker: undefined, limit: 1, visibilityMs: 1 }
     expect(() => take(evil, terms, [7, 0, 0])).toThrow(LockUsageError)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
+import { reached } from '../../src/core/on-demand.ts'
 import type { Value } from '../../src/core/statement.ts'
 import { jobs } from './job-table.ts'
 import { describeQueues, type QueueStage } from './stage.ts'
@@ -17,8 +18,8 @@ function specs(stage: QueueStage): void {
     expect(job.attempts).toBe(1)
     await reset()
     const held = { id: job.id as Value, token: job.token }
-    for (const statement of dialectOf(stage.name).claim.unclaim(jobs.shape, held).statements)
-      await stage.shop.run(statement)
+    const { unclaim } = await reached(dialectOf(stage.name).claim)
+    for (const statement of unclaim(jobs.shape, held).statements) await stage.shop.run(statement)
     const [again] = await stage.shop.claims.claim(jobs)
     return again?.attempts
   }

@@ -1,3 +1,4 @@
+import { reached } from '../../../src/core/on-demand.ts'
 import { markdownTable } from '../../../src/conformance/reporters/markdown-text.ts'
 import { isFeature, type Feature } from '../../../src/conformance/feature.ts'
 import { codeInKey } from '../../../src/core/classification.ts'
@@ -15,19 +16,19 @@ import type { Generator } from '../place.ts'
  * What each database makes of a category, or of one of the features that the laws know besides: `lease`, `claim`,
  * `advisory-session`, `retry`. One table for each.
  */
-export const differences: Generator = (args) => {
+export const differences: Generator = async (args) => {
   const unknown = args.find((name) => !isFeature(name))
   if (args.length === 0 || unknown !== undefined) {
     throw new Error(
       `${unknown ?? 'nothing'} is not a category, nor one of lease, claim, advisory-session, retry`,
     )
   }
-  const tables = args.filter(isFeature).map((feature) => {
-    const rows = [headOf(feature), ...Object.values(registry).map((dialect) => rowOf(dialect, feature))]
+  const tables = args.filter(isFeature).map(async (feature) => {
+    const rows = await Promise.all(Object.values(registry).map((dialect) => rowOf(dialect, feature)))
     const title = args.length === 1 ? [] : [`**${feature}**`]
-    return [...title, markdownTable(rows)].join('\n\n')
+    return [...title, markdownTable([headOf(feature), ...rows])].join('\n\n')
   })
-  return tables.join('\n\n')
+  return (await Promise.all(tables)).join('\n\n')
 }
 
 function headOf(feature: Feature): readonly string[] {
@@ -36,10 +37,10 @@ function headOf(feature: Feature): readonly string[] {
   return ['database', 'support', 'what is sent', 'notes']
 }
 
-function rowOf(dialect: Dialect, feature: Feature): readonly string[] {
+async function rowOf(dialect: Dialect, feature: Feature): Promise<readonly string[]> {
   if (feature === 'retry') return [dialect.title, ...codesOf(dialect)]
   if (feature === 'lease') return [dialect.title, ...trips(leaseSteps(dialect))]
-  if (feature === 'claim') return [dialect.title, ...trips(claimSteps(dialect))]
+  if (feature === 'claim') return [dialect.title, ...trips(await claimSteps(dialect))]
   const found = isCategory(feature)
     ? explained(dialect, feature)
     : explained(dialect, 'advisory', { key: ['report', 7], scope: 'session' })
@@ -85,9 +86,10 @@ const jobs = queue({
   done: { set: { state: 'done' } },
 })
 
-function claimSteps({ claim, readVersion, versions }: Dialect): readonly Statement[] {
+async function claimSteps({ claim, readVersion, versions }: Dialect): Promise<readonly Statement[]> {
   const terms = { token: 'token', worker: undefined, limit: 10, visibilityMs: 30_000 }
-  const { steps } = claim.take(jobs.shape, terms, readVersion(versions.assumed))
+  const { take } = await reached(claim)
+  const { steps } = take(jobs.shape, terms, readVersion(versions.assumed))
   return steps.map((step) => (typeof step === 'function' ? step([{ id: 7, _id: 7 }]) : step))
 }
 

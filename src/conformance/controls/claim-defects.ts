@@ -9,7 +9,10 @@ type Take = ClaimStatements['take']
 function takingLike(does: string, change: (take: Take) => Take): Sabotage {
   return {
     does,
-    dialect: (dialect) => ({ ...dialect, claim: { ...dialect.claim, take: change(dialect.claim.take) } }),
+    dialect: (dialect) => ({
+      ...dialect,
+      claim: (use) => dialect.claim((claim) => use({ ...claim, take: change(claim.take) })),
+    }),
   }
 }
 

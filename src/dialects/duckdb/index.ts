@@ -1,9 +1,9 @@
+import { onDemand } from '../../core/on-demand.ts'
 import { emulated, unsupported } from '../../core/support.ts'
 import { parseVersion } from '../../core/version.ts'
 import { sql } from '../sql.ts'
 import type { BuiltinDialect } from '../dialect.ts'
 import { leaseAdvisory } from '../lease-advisory.ts'
-import { claim } from './claim.ts'
 import { errors } from './errors.ts'
 import { lease } from './lease.ts'
 import { named } from './named.ts'
@@ -40,7 +40,7 @@ export const duckdb: BuiltinDialect<'duckdb', 'skip-locked' | 'table'> = {
     ),
   },
   errors,
-  claim,
+  claim: onDemand(async () => (await import('./claim.ts')).claim),
   optimistic,
   once,
   transaction: {},

@@ -1,3 +1,4 @@
+import { onDemand } from '../../core/on-demand.ts'
 import type { CheckedRow } from '../../core/check-request.ts'
 import type { PlanDraft } from '../../core/plan.ts'
 import type { Unsupported } from '../../core/support.ts'
@@ -12,7 +13,6 @@ import { peers } from '../mysql/peers.ts'
 import { innodbRow } from '../mysql/row.ts'
 import { table } from '../mysql/table.ts'
 import { userLock } from '../mysql/user-lock.ts'
-import { claim } from './claim.ts'
 import { errors } from './errors.ts'
 
 /** NOWAIT and WAIT n came in 10.3, SKIP LOCKED in 10.6. A NOWAIT that fails gives 1205, the code of a timeout. */
@@ -43,7 +43,7 @@ export const mariadb: BuiltinDialect<'mariadb'> = {
     table: (request) => table(request, true),
   },
   errors,
-  claim,
+  claim: onDemand(async () => (await import('./claim.ts')).claim),
   optimistic,
   once,
   transaction,

@@ -1,8 +1,8 @@
+import { onDemand } from '../../core/on-demand.ts'
 import { unsupported } from '../../core/support.ts'
 import { parseVersion } from '../../core/version.ts'
 import type { BuiltinDialect } from '../dialect.ts'
 import { advisory } from './advisory.ts'
-import { claim } from './claim.ts'
 import { errors } from './errors.ts'
 import { lease } from './lease.ts'
 import { named } from './named.ts'
@@ -32,7 +32,7 @@ export const mongodb: BuiltinDialect<'mongodb', 'skip-locked' | 'table'> = {
     ),
   },
   errors,
-  claim,
+  claim: onDemand(async () => (await import('./claim.ts')).claim),
   optimistic,
   once,
   transaction: { canRepeatCommit: true },

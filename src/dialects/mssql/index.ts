@@ -1,9 +1,9 @@
+import { onDemand } from '../../core/on-demand.ts'
 import { parseVersion, type Version } from '../../core/version.ts'
 import { sql } from '../sql.ts'
 import { lockTimeout } from './timeout.ts'
 import type { BuiltinDialect } from '../dialect.ts'
 import { advisory } from './advisory.ts'
-import { claim } from './claim.ts'
 import { errors } from './errors.ts'
 import { lease } from './lease.ts'
 import { named } from './named.ts'
@@ -43,7 +43,7 @@ export const mssql: BuiltinDialect<'mssql'> = {
     table,
   },
   errors,
-  claim,
+  claim: onDemand(async () => (await import('./claim.ts')).claim),
   optimistic,
   once,
   transaction: { lockTimeout: (ms) => ({ setting: lockTimeout(ms) }) },

@@ -1,10 +1,10 @@
+import { onDemand } from '../../core/on-demand.ts'
 import type { CheckedRow } from '../../core/check-request.ts'
 import type { PlanDraft } from '../../core/plan.ts'
 import type { Unsupported } from '../../core/support.ts'
 import { isAtLeast, parseVersion, type Version } from '../../core/version.ts'
 import { identity, transaction } from './transaction.ts'
 import type { BuiltinDialect } from '../dialect.ts'
-import { claim } from './claim.ts'
 import { errors } from './errors.ts'
 import { lease } from './lease.ts'
 import { named } from './named.ts'
@@ -44,7 +44,7 @@ export const mysql: BuiltinDialect<'mysql'> = {
     table: (request) => table(request, false),
   },
   errors,
-  claim,
+  claim: onDemand(async () => (await import('./claim.ts')).claim),
   optimistic,
   once,
   transaction,

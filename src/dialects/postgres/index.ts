@@ -1,9 +1,9 @@
+import { onDemand } from '../../core/on-demand.ts'
 import { parseVersion } from '../../core/version.ts'
 import { sql } from '../sql.ts'
 import { transaction } from './transaction.ts'
 import type { BuiltinDialect } from '../dialect.ts'
 import { advisory } from './advisory.ts'
-import { claim } from './claim.ts'
 import { errors } from './errors.ts'
 import { lease } from './lease.ts'
 import { named } from './named.ts'
@@ -27,7 +27,7 @@ export const postgres: BuiltinDialect<'postgres'> = {
     table,
   },
   errors,
-  claim,
+  claim: onDemand(async () => (await import('./claim.ts')).claim),
   optimistic,
   once,
   transaction,

@@ -1,9 +1,9 @@
+import { onDemand } from '../../core/on-demand.ts'
 import { unsupported } from '../../core/support.ts'
 import { parseVersion } from '../../core/version.ts'
 import { sql } from '../sql.ts'
 import type { BuiltinDialect } from '../dialect.ts'
 import { leaseAdvisory } from '../lease-advisory.ts'
-import { claim } from './claim.ts'
 import { errors } from './errors.ts'
 import { lease } from './lease.ts'
 import { named } from './named.ts'
@@ -32,7 +32,7 @@ export const sqlite: BuiltinDialect<'sqlite', 'skip-locked'> = {
     table,
   },
   errors,
-  claim,
+  claim: onDemand(async () => (await import('./claim.ts')).claim),
   optimistic,
   once,
   transaction: { writeMode: 'IMMEDIATE' },

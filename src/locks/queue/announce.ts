@@ -1,6 +1,7 @@
 import { callQueue, type ClaimVisit } from './claim-call.ts'
 import { inTransaction, type ClaimPort } from './claim.ts'
 import type { JobOptions } from './job.ts'
+import type { AskServer } from '../port.ts'
 import type { Queue } from './queue-definition.ts'
 import { partOf } from '../transaction/part.ts'
 import { textOfTable } from './warn.ts'
@@ -11,8 +12,8 @@ export async function announce<Tx>(
   queue: Queue<object>,
   { tx }: JobOptions,
 ): Promise<void> {
-  const send = async ({ session, dialect }: ClaimVisit): Promise<void> => {
-    const statement = dialect.claim.announce?.(queue.shape)
+  const send = async ({ session, claiming }: ClaimVisit): Promise<void> => {
+    const statement = claiming.announce?.(queue.shape)
     if (statement !== undefined) await session.run(statement)
   }
   const wakeOwn = (): void => {
@@ -25,11 +26,15 @@ export async function announce<Tx>(
       await inTransaction(open, send)
     })
   }
-  const { server } = claims.port
-  const isHeard = server.candidates?.every(({ claim }) => claim.announce === undefined) !== true
   // where the engine tells nobody, nothing is sent: a caller in a transaction of its own would wait for its end
-  if (isHeard) await callQueue(claims.port, { queue, work: send })
+  if (await isHeard(claims.port.server)) await callQueue(claims.port, { queue, work: send })
   wakeOwn()
+}
+
+async function isHeard({ candidates }: AskServer): Promise<boolean> {
+  for (const { claim } of candidates ?? [])
+    if (await claim(async ({ announce: tell }) => tell !== undefined)) return true
+  return candidates === undefined
 }
 
 /** Lets a worker be woken by those who share its locks. Gives what ends that. */

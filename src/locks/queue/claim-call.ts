@@ -6,7 +6,7 @@ import { isRetryable } from '../../core/error-kind.ts'
 import { LockError, LockTimeoutError, LockUsageError } from '../../core/errors.ts'
 import { graceMs } from '../../core/grace.ts'
 import type { Session } from '../../core/session.ts'
-import type { Counted } from '../../dialects/claim.ts'
+import type { ClaimStatements, Counted } from '../../dialects/claim.ts'
 import { readFailure, type Failure } from '../failure.ts'
 import { takeTurn } from '../lane.ts'
 import { NoAnswerError, within, type LimitTerms } from '../limit.ts'
@@ -42,6 +42,8 @@ export interface ClaimCall<T> {
 /** A session for the length of one call. */
 export interface ClaimVisit extends Server {
   readonly session: Session
+  /** How the server's dialect does it. */
+  readonly claiming: ClaimStatements
 }
 
 /**
@@ -112,16 +114,21 @@ async function inSession<Tx, T>(port: Port<Tx>, call: ClaimCall<T>): Promise<Out
   const { doubt, end } = sessionEnd(session)
   const inTime = <R>(step: Promise<R>): Promise<R> => within(answerLimit(call), step, doubt)
   let server: Server | undefined
+  let statements: ClaimStatements | undefined
   try {
     const asked = port.server(session)
     const known = (server = asked instanceof Promise ? await inTime(asked) : asked)
-    return { result: await inTime(work({ ...known, session })) }
+    const doWork = known.dialect.claim((claiming) => {
+      statements = claiming
+      return work({ ...known, session, claiming })
+    })
+    return { result: await inTime(doWork) }
   } catch (error) {
     const failure = readFailure(error, server?.dialect ?? [])
     // a setting for the next statement may be left on a session whose statement was never run
     const isOwn = error instanceof LockError
     if (failure.transaction === 'unknown' || !(isOwn || isRetryable(failure.kind))) doubt(error)
-    return { failure: { ...failure, error: misfit(failure, call, server) ?? failure.error } }
+    return { failure: { ...failure, error: misfit(failure, call, statements) ?? failure.error } }
   } finally {
     await end()
   }
@@ -144,9 +151,9 @@ function answerLimit(call: ClaimCall<unknown>): LimitTerms {
 function misfit(
   { code = '', original }: Failure,
   { queue, columns = [] }: ClaimCall<unknown>,
-  server: Server | undefined,
+  statements: ClaimStatements | undefined,
 ): LockUsageError | undefined {
-  if (server?.dialect.claim.misfits.includes(code) !== true) return undefined
+  if (statements?.misfits.includes(code) !== true) return undefined
   const needed = new Set([...columnsOf(queue), ...columns])
   const words = original instanceof Error ? original.message.split('\n', 1)[0] : inWords(original)
   return new LockUsageError(

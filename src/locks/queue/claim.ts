@@ -99,11 +99,11 @@ export async function claim<Tx, R extends object>(
 
 /** `missed` when there were jobs and others were faster. */
 async function take<R extends object>(
-  { session, dialect, version }: ClaimVisit,
+  { session, claiming, version }: ClaimVisit,
   { shape }: Queue<R>,
   terms: ClaimTerms,
 ): Promise<readonly TakenRow[] | 'missed'> {
-  const { steps, arrange } = dialect.claim.take(shape, terms, version)
+  const { steps, arrange } = claiming.take(shape, terms, version)
   let seen: readonly Row[] | undefined
   let rows: readonly Row[] = []
   for (const step of steps) {
@@ -112,12 +112,12 @@ async function take<R extends object>(
     seen ??= rows
   }
   if (rows.length === 0 && steps.some((step) => typeof step === 'function')) return 'missed'
-  const idOf = (row: Row): unknown => readId(row, shape.id, dialect.claim)
+  const idOf = (row: Row): unknown => readId(row, shape.id, claiming)
   const ordered = await inOrder(rows, shape, { session, arrange, idOf })
   const { token } = terms
   return ordered.map((row) => {
     const id = checkId(idOf(row), shape.id)
-    return { row: asStored(row, dialect.claim), id, token }
+    return { row: asStored(row, claiming), id, token }
   })
 }
 
@@ -183,8 +183,8 @@ export async function reclaim<Tx, R extends object>(
   const dead =
     set === undefined
       ? 0
-      : await repeat(({ dialect, version }) => dialect.claim.bury(shape, { set, limit: batch }, version))
-  const freed = await repeat(({ dialect, version }) => dialect.claim.giveBack(shape, batch, version))
+      : await repeat(({ claiming, version }) => claiming.bury(shape, { set, limit: batch }, version))
+  const freed = await repeat(({ claiming, version }) => claiming.giveBack(shape, batch, version))
   return { freed, dead }
 }
 
@@ -203,8 +203,8 @@ async function endClaim<Tx>(
     token: checkName('job.token', job.token),
     ...(job.tx !== undefined && { inTransaction: true }),
   }
-  const send = ({ session, dialect }: ClaimVisit): Promise<number> =>
-    sendCounted(session, change(dialect.claim, held))
+  const send = ({ session, claiming }: ClaimVisit): Promise<number> =>
+    sendCounted(session, change(claiming, held))
   const check = (count: number): void => {
     if (count > 0) return
     throw new LockLostError(
@@ -222,7 +222,8 @@ export async function inTransaction<Tx, T>(
   send: (visit: ClaimVisit) => Promise<T>,
 ): Promise<T> {
   try {
-    return await send(open)
+    const { session, dialect, version } = open
+    return await dialect.claim((claiming) => send({ session, dialect, version, claiming }))
   } catch (error) {
     throw readFailure(error, open.dialect).error
   }

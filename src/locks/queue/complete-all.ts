@@ -105,11 +105,15 @@ async function endGroup<Tx, R extends object>(
 ): Promise<readonly unknown[]> {
   const { port, find } = claims
   const held = heldOf(group, tx)
-  const send = async ({ session, dialect }: ClaimVisit): Promise<readonly unknown[] | undefined> => {
-    const plan = dialect.claim.completeAll?.(queue.shape, held, queue.done)
+  const send = async ({
+    session,
+    dialect,
+    claiming,
+  }: ClaimVisit): Promise<readonly unknown[] | undefined> => {
+    const plan = claiming.completeAll?.(queue.shape, held, queue.done)
     if (plan === undefined) return undefined
     const rows = await (tx === undefined ? sendAlone({ session, dialect }, plan) : sendPlan(session, plan))
-    return rows.map((row) => readId(row, queue.shape.id, dialect.claim))
+    return rows.map((row) => readId(row, queue.shape.id, claiming))
   }
   const ended =
     tx === undefined

@@ -96,11 +96,11 @@ export interface EnqueueVisit extends ClaimVisit {
   readonly statements: EnqueueStatements
 }
 
-async function visitOf({ session, dialect, version }: ClaimVisit): Promise<EnqueueVisit> {
+async function visitOf({ session, dialect, version, claiming }: ClaimVisit): Promise<EnqueueVisit> {
   const statements = await dialect.enqueue?.()
   if (statements === undefined)
     throw new LockUsageError('dialect', `${dialect.name} does not say how jobs are stored`)
-  return { session, dialect, version, statements }
+  return { session, dialect, version, claiming, statements }
 }
 
 /** Where two who store the same are told of it by an error that ends their transaction, it has to be run again. */
@@ -227,8 +227,8 @@ async function findIds(tally: Tally, jobs: NewRows): Promise<readonly unknown[]>
 }
 
 /** Two ids that are rounded to one would be one job. */
-function idIn({ dialect, queue }: Tally, row: Row): unknown {
-  return mustBeExact('id', readId(row, queue.shape.id, dialect.claim))
+function idIn({ claiming, queue }: Tally, row: Row): unknown {
+  return mustBeExact('id', readId(row, queue.shape.id, claiming))
 }
 
 function note(ids: Ids, found: readonly unknown[]): void {

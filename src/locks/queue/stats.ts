@@ -19,11 +19,11 @@ export interface QueueStats {
 /** Counts the jobs of a queue, by the server's clock. It reads the queue's rows, so it is for dashboards, not for every job. */
 export function stats<Tx>({ port }: ClaimPort<Tx>, queue: Queue<object>): Promise<QueueStats> {
   const { shape, dead: set } = queue
-  const work = async ({ session, dialect }: ClaimVisit): Promise<QueueStats> => {
+  const work = async ({ session, claiming }: ClaimVisit): Promise<QueueStats> => {
     const ask = async <N>({ statement, read }: Tally<N>): Promise<N> => read(await session.run(statement))
-    const { spent, ...counts }: JobCounts = await ask(dialect.claim.tally(shape))
+    const { spent, ...counts }: JobCounts = await ask(claiming.tally(shape))
     if (set === undefined) return counts
-    return { ...counts, dead: spent + (await ask(dialect.claim.tallyDead(shape, looksOfDead(queue, set)))) }
+    return { ...counts, dead: spent + (await ask(claiming.tallyDead(shape, looksOfDead(queue, set)))) }
   }
   return callQueue(port, { queue, work })
 }

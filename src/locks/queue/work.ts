@@ -174,8 +174,8 @@ async function listen<Tx>(
   const { sessions } = port
   if (sessions.listen === undefined) return undefined
   try {
-    const topicOf = async ({ dialect }: ClaimVisit): Promise<string | undefined> =>
-      dialect.claim.topic?.(queue.shape)
+    const topicOf = async (visit: ClaimVisit): Promise<string | undefined> =>
+      visit.claiming.topic?.(queue.shape)
     const topic = await callQueue(port, { queue, work: topicOf, stopped })
     if (topic === undefined) return undefined
     const listening = sessions.listen(topic, wake)
