@@ -68,7 +68,7 @@ describePatterns(
       expect(await call([7])).toMatchObject({ field: 'resources[0]' })
       expect(await call([{ table: 'account', key: {} }])).toMatchObject({ field: 'target.key' })
       expect(await call([{ name: '' }])).toMatchObject({ field: 'key[0]' })
-      expect(await call([{ name: 'a', table: 'account' }])).toMatchObject({ field: 'table' })
+      expect(await call([{ name: 'a', table: 'account' }])).toMatchObject({ field: 'resources[0].table' })
       expect(await call([account(1)], { savepoint: true })).toMatchObject({ field: 'savepoint' })
       const mixed = await call([account(1), { table: 'account', key: { label: 'a2' } }])
       expect(mixed).toBeInstanceOf(LockUsageError)

@@ -32,7 +32,7 @@ export interface VersionedUpdate extends VersionedTarget {
 
 export function checkVersioned(target: VersionedTarget): VersionedRow {
   checkObject('target', target)
-  onlyKnown(target, ['table', 'key', 'version'], 'target')
+  onlyKnown(target, ['table', 'key', 'version'])
   const { table, key, version = 'version' } = target
   const columns = Object.entries(key ?? {})
   if (columns.length === 0) throw new LockUsageError('key', 'names no column, so it would match every row')
