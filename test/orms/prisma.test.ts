@@ -1,6 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import { afterEach, beforeEach, describe, expect, expectTypeOf, test } from 'vitest'
 
+import { classifyError } from '../../src/classify.ts'
 import { LockNotAvailableError, LockUsageError } from '../../src/core/errors.ts'
 import { createLocks, lockable, type PrismaLocks, type TransactionOf } from '../../src/entries/prisma.ts'
 import { describeEngines, until, type EngineContext } from '../engines/use.ts'
@@ -336,6 +337,28 @@ function specs(context: EngineContext): void {
       const prisma = new PrismaClient({ adapter: lockable(strange).adapter })
       await expect(prisma.$connect()).rejects.toThrow('is not made as expected')
     })
+  })
+
+  test.each(['a\0b', 'a\0 of a longer text'])('a text with a NUL character is run once: %j', async (text) => {
+    const ways: readonly ((tx: Tx) => Promise<unknown>)[] = [
+      (tx) => tx.$executeRawUnsafe(`update account set balance = 0 -- ${text}`),
+      (tx) => tx.$queryRawUnsafe('select $1::text', text),
+      (tx) => tx.sample.updateMany({ data: { note: text } }),
+      // and one with too few values
+      (tx) => tx.$queryRawUnsafe('select $1::text, $2::text', 'a'),
+    ]
+    for (const way of ways) {
+      let runs = 0
+      const said = await caught(
+        locks.transaction((tx) => {
+          runs += 1
+          return way(tx)
+        }),
+      )
+      expect(said).toBeInstanceOf(Error)
+      expect(classifyError(said)).toMatchObject({ kind: 'other', retryable: false, transaction: 'aborted' })
+      expect(runs).toBe(1)
+    }
   })
 
   test('with pipeline, the lock travels with the first statement that Prisma sends', async () => {

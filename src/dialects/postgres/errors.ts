@@ -72,12 +72,16 @@ const codes: Readonly<Record<string, ErrorMeaning>> = {
 export const errors: ErrorTable = { codeOf, codes, otherwise: 'aborted' }
 
 /** Prisma's adapter for pg (7.10) passes no routine on, only the code and these words. */
-const timedOut = 'canceling statement due to lock timeout'
+const routines: readonly (readonly [string, RegExp])[] = [
+  ['ProcessInterrupts', /^canceling statement due to lock timeout$/],
+  ['pq_getmsgend', /^(?:bind message supplies|insufficient data left in message$|invalid message format$)/],
+]
 
 function codeOf(error: ErrorLike, isTold: boolean): string | undefined {
   const code = sqlState(error, isTold)
   if (code === undefined) return words(error) ?? connectionCode(error)
-  const by = error.originalMessage === timedOut ? 'ProcessInterrupts' : error.routine
+  const said = error.originalMessage
+  const by = typeof said === 'string' ? routines.find(([, told]) => told.test(said))?.[0] : error.routine
   const routine = typeof by === 'string' ? variant(code, by) : code
   return Object.hasOwn(codes, routine) ? routine : code
 }
