@@ -1,5 +1,6 @@
 import type { LockKey } from '../../src/core/key.ts'
 import { LockError, RetryableTransactionError } from '../../src/core/errors.ts'
+import { deferred } from '../../src/conformance/deferred.ts'
 import { defineLaw, type TrialLaw } from '../../src/conformance/law.ts'
 import type { Stage } from '../../src/conformance/stage.ts'
 import type { Client, Sabotage } from '../../src/conformance/subject.ts'
@@ -157,11 +158,21 @@ const inspect = defineLaw({
   features: ['advisory'],
   trial: async (stage) => {
     const [a, b] = [await stage.client('a'), await stage.client('b')]
-    await a.locks.withLock(stage.keyOf('seen'), async () => {
+    const [held, looked] = [deferred<void>(), deferred<void>()]
+    const holding = a.locks.withLock(stage.keyOf('seen'), async () => {
+      held.resolve()
+      await looked.promise
+    })
+    try {
+      await Promise.race([held.promise, holding])
+      // not in the chain of calls that holds it: on one handle that would be refused
       const { sessions, leases, unseen } = await b.locks.inspect()
       const isSeen = leases.length > 0 || sessions.some(({ holds }) => holds.length > 0)
       stage.expect(isSeen || unseen.length > 0, 'nothing is seen, and nothing is said to be hidden')
-    })
+    } finally {
+      looked.resolve()
+      await holding
+    }
   },
   control: pretending('sees nothing', () => ({
     inspect: async () => ({ sessions: [], leases: [], unseen: [] }),
