@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { LockKey } from '../../core/key.ts'
 import type { LeaseHeld } from '../../dialects/lease.ts'
-import { leaseStory } from '../../events/lease-story.ts'
+import { leaseStory, type LeaseStory } from '../../events/lease-story.ts'
 import type { LeaseEvent } from '../../events/shapes.ts'
 import { Cutoff, type Abortable } from '../abort.ts'
 import { placeOf } from '../event-place.ts'
@@ -58,7 +58,9 @@ export interface LeaseRequest {
   readonly noun?: LockNoun
   /** Told once when it is not held any longer. */
   readonly onOver?: (isLost: boolean) => void
-  readonly options?: LeaseOptions
+  readonly options?: LeaseOptions | CheckedLeaseOptions
+  /** What those are told who listen, where they have been told that it is asked for. */
+  readonly story?: LeaseStory | undefined
 }
 
 export interface Leases {
@@ -94,11 +96,12 @@ export function createLeases(port: LeasePort): Leases {
   }
   return {
     prepareFor: (lease) => (heldBy(lease)?.keeper === undefined ? undefined : shop.table.prepare()),
-    take: async ({ key, name, noun = 'lease', onOver, options = {} }, waitFor = waitForLease) => {
+    take: async (request, waitFor = waitForLease) => {
+      const { key, name, noun = 'lease', onOver, options = {} } = request
       const checked = checkLeaseOptions(options)
       const asked = { key, noun, name, ...checked }
       const isTold = noun === 'lease' || noun === 'permit of semaphore'
-      const story = isTold ? leaseStory(() => eventOf(port, asked)) : undefined
+      const story = request.story ?? (isTold ? leaseStory(() => eventOf(port, asked)) : undefined)
       const grant = await waitFor(shop, asked).catch((error: unknown) => {
         story?.refused(error, port.server.candidates ?? [])
         throw error

@@ -38,7 +38,7 @@ const minTtlMs = 100
 const known = ['ttlMs', 'wait', 'signal', 'renew', 'holdAtLeastMs']
 
 /** Checks the options at the door; the mistake is a {@link LockUsageError} that names the field. */
-export function checkLeaseOptions(options: LeaseOptions): CheckedLeaseOptions {
+export function checkLeaseOptions(options: LeaseOptions | CheckedLeaseOptions): CheckedLeaseOptions {
   onlyKnown(options, known)
   const { ttlMs = 30_000, wait, signal, renew = true, holdAtLeastMs = 0 } = options
   if (typeof renew !== 'boolean') throw new LockUsageError('renew', `${show(renew)} is not true or false`)

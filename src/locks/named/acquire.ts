@@ -4,12 +4,19 @@ import { asItIs, madeOf } from '../../core/on-demand.ts'
 import { checkTtl } from '../lease/options.ts'
 import { unlessUnsure } from './given-up.ts'
 import { heldAlready } from './join-lock.ts'
+import { areLocksHeard, lockStory } from '../../events/lock-story.ts'
+import { placeOf } from '../event-place.ts'
 import type { HoldsPort } from './hold.ts'
 import { keyId } from './named-key.ts'
 import type { OpenTransaction } from '../port.ts'
 import * as seldom from '../seldom.ts'
 import type { Held } from '../session-lock/hold.ts'
-import { checkAcquire, type AcquireOptions as SessionOptions } from '../session-lock/options.ts'
+import {
+  checkAcquire,
+  type AcquireOptions as SessionOptions,
+  type SessionRequest,
+} from '../session-lock/options.ts'
+import type { OnEnd } from '../session-lock/session-lock.ts'
 
 /** How a lock is taken that is held until it is released. */
 export interface AcquireOptions extends SessionOptions {
@@ -45,8 +52,28 @@ export function createAcquire<Tx>(parts: AcquirePort<Tx>): Acquire {
     unlessUnsure(current, id)
     const outer = current?.named.get(id)
     const held = outer && heldAlready(outer, { key, reentry, mode: request.mode })
-    return holds(({ take, within }) =>
-      held === undefined ? take(request, { ttlMs, options: session }) : within(key, held),
-    )
+    if (held !== undefined) return holds(({ within }) => within(key, held))
+    const take = (onEnd?: OnEnd): Promise<Held> =>
+      holds((code) => code.take(request, { ttlMs, options: session, onEnd }))
+    return areLocksHeard() ? tellHeld(parts, request, take) : take()
+  }
+}
+
+/** Those who listen are told at once: the caller is still on the stack, and what they note is there for what it does next. */
+async function tellHeld<Tx>(
+  { port, candidates }: HoldsPort<Tx>,
+  { key, mode, wait }: SessionRequest,
+  take: (onEnd: OnEnd) => Promise<Held>,
+): Promise<Held> {
+  const story = lockStory({ ...placeOf(port), kind: 'session', key, mode, wait })
+  try {
+    const held = await take((isLost) => story.ended(isLost))
+    story.granted(placeOf(port))
+    // it may have been lost while the answer was on its way
+    if (held.signal.aborted) story.ended(true)
+    return held
+  } catch (error) {
+    story.refused(error, candidates)
+    throw error
   }
 }

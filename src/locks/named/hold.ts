@@ -3,8 +3,6 @@ import { LockUsageError } from '../../core/errors.ts'
 import { canonicalKey, isRawKey, type LockKey } from '../../core/key.ts'
 import type { Receipt } from '../../core/receipt.ts'
 import type { Dialect } from '../../dialects/dialect.ts'
-import { areLocksHeard, lockStory } from '../../events/lock-story.ts'
-import { placeOf } from '../event-place.ts'
 import { createHandle } from '../handle.ts'
 import type { Leases } from '../lease/lease.ts'
 import type { NamedLocking } from './opening.ts'
@@ -27,6 +25,7 @@ interface HoldTerms {
   readonly ttlMs: number
   /** As they were given, without what only this library's own locks know. */
   readonly options: AcquireOptions
+  readonly onEnd: OnEnd | undefined
 }
 
 /** Locks that are held until they are released. */
@@ -43,32 +42,11 @@ export function createHolds<Tx>(parts: HoldsPort<Tx>): Holds {
   const { planFor, probe: checkServer } = locking
   const sessionLocks = createSessionLocks({ port, planFor, checkServer })
   return {
-    take: (request, { ttlMs, options }) => {
-      const take = (onEnd?: OnEnd): Promise<Held> =>
-        isLease
-          ? asLease(request, { ttlMs, signal: options.signal, ...(onEnd && { onEnd }) })
-          : sessionLocks.acquire(request.key, options, onEnd)
-      return areLocksHeard() ? tellHeld(parts, request, take) : take()
-    },
+    take: (request, { ttlMs, options, onEnd }) =>
+      isLease
+        ? asLease(request, { ttlMs, signal: options.signal, ...(onEnd && { onEnd }) })
+        : sessionLocks.acquire(request.key, options, onEnd),
     within: async (key, receipt) => heldByTransaction(key, receipt),
-  }
-}
-
-async function tellHeld<Tx>(
-  { port, candidates }: HoldsPort<Tx>,
-  { key, mode, wait }: SessionRequest,
-  take: (onEnd: OnEnd) => Promise<Held>,
-): Promise<Held> {
-  const story = lockStory({ ...placeOf(port), kind: 'session', key, mode, wait })
-  try {
-    const held = await take((isLost) => story.ended(isLost))
-    story.granted(placeOf(port))
-    // it may have been lost while the answer was on its way
-    if (held.signal.aborted) story.ended(true)
-    return held
-  } catch (error) {
-    story.refused(error, candidates)
-    throw error
   }
 }
 

@@ -3,11 +3,13 @@ import { ownKey, type LockKey } from '../../core/key.ts'
 import { chosenLeaseName } from '../../core/lease-name.ts'
 import { asItIs, madeOf } from '../../core/on-demand.ts'
 import type { Session } from '../../core/session.ts'
+import { leaseStory } from '../../events/lease-story.ts'
+import { placeOf } from '../event-place.ts'
 import { createAcquire, type Acquire } from './acquire.ts'
 import { createAdvisoryLocks, type AdvisoryLocks } from './advisory.ts'
 import { createDefaultIsolation } from './default-isolation.ts'
 import { knownKeys } from './known-keys.ts'
-import type { LeaseOptions } from '../lease/options.ts'
+import { checkLeaseOptions, type LeaseOptions } from '../lease/options.ts'
 import type { Lease, Leases } from '../lease/lease.ts'
 import type { LeaderOptions } from '../nodes/leader.ts'
 import { runMigration, type MigrationOptions } from '../nodes/migration-lock.ts'
@@ -128,7 +130,11 @@ export function createNamedLocks<Tx>(
   const lease: NamedLocks<Tx>['lease'] = async (key, options = {}) => {
     const name = chosenLeaseName(key)
     knownKeys.remember(key)
-    return leases.take({ key: ownKey(key), name, options: asItIs(options) })
+    const checked = checkLeaseOptions(asItIs(options))
+    const { ttlMs, wait } = checked
+    // at once: the caller is still on the stack, and what those who listen note is there for what it does next
+    const story = leaseStory(() => ({ ...placeOf(port), key, ttlMs, wait }))
+    return leases.take({ key, name, options: checked, story })
   }
   return {
     ...createAdvisoryLocks(transactions, locking),

@@ -1,6 +1,6 @@
 import { checkWork, onlyKnown } from '../../core/check-field.ts'
 import { LockNotAvailableError } from '../../core/errors.ts'
-import { ownKey, type LockKey } from '../../core/key.ts'
+import type { LockKey } from '../../core/key.ts'
 import { chosenLeaseName } from '../../core/lease-name.ts'
 import { asItIs } from '../../core/on-demand.ts'
 import type { Lease, Leases } from '../lease/lease.ts'
@@ -35,8 +35,8 @@ export interface Semaphore {
 
 /** Semaphores of these leases. What they do is loaded when the first permit is asked for. */
 export function createSemaphores(leases: Leases): (key: LockKey, options: SemaphoreOptions) => Semaphore {
-  return (given, asked) => {
-    const [key, options] = [ownKey(given), asItIs(asked)]
+  return (key, asked) => {
+    const options = asItIs(asked)
     const name = chosenLeaseName(key)
     checkSemaphore(options)
     const acquire: Semaphore['acquire'] = async (how = {}) => {
