@@ -2,6 +2,7 @@ import { LockUsageError } from '../core/errors.ts'
 import { libraryOf } from '../adapters/libraries.ts'
 import { inTurn } from '../adapters/turn.ts'
 import { holdfastVersion } from '../conformance/version.ts'
+import { preload } from '../locks/preload.ts'
 import { beneath } from './beneath.ts'
 import { Gate } from './gate.ts'
 import { createLook } from './look.ts'
@@ -23,6 +24,8 @@ import { seams } from './seams.ts'
  */
 export async function explore<A extends string>(options: ExploreOptions<A>): Promise<RaceReport> {
   const checked = checkOptions(options)
+  // the first schedule is to have the steps of all others
+  preload()
   const exploration = { ...checked, db: beneath(checked.db) }
   const seam = seamOf(exploration.db)
   const startedAt = new Date().toISOString()

@@ -9,7 +9,7 @@ import { memoryDialect, memoryName } from './dialect.ts'
 import type { FailOptions, TestFault } from './faults.ts'
 import { heldIn, leftIn, untilWaitedFor, type TestHeld } from './held.ts'
 import { Memory } from './memory.ts'
-import { preload } from './preload.ts'
+import { preload } from '../locks/preload.ts'
 import { addRows, storedRows } from './rows.ts'
 import { memorySessions } from './sessions.ts'
 
