@@ -75,6 +75,7 @@ export const alone: Readonly<Record<string, readonly string[]>> = {
     'watch/',
   ],
   'has another version of a driver under its name': ['versions/lowest-mssql'],
+  'loads the library anew': ['core/first-calls'],
   'collects garbage, and looks at what is left': ['core/scope'],
 }
 
