@@ -13,8 +13,8 @@ export interface PrivateFolder {
 }
 
 /** Makes an empty folder with a short path (a Unix socket's path must fit in 100 characters). */
-export async function privateFolder(name: string): Promise<PrivateFolder> {
-  const path = await mkdtemp(join(tmpdir(), `holdfast-${name}-`))
+export async function privateFolder(name: string, where: string = tmpdir()): Promise<PrivateFolder> {
+  const path = await mkdtemp(join(where, `holdfast-${name}-`))
   const mark = entrust({ folder: path })
   const remove = async (): Promise<void> => {
     await rm(path, { recursive: true, force: true, maxRetries: 5 })

@@ -1,5 +1,6 @@
 import type { TestProject } from 'vitest/node'
 
+import { memoryFolder } from './memory-folder.ts'
 import {
   checkRequired,
   report,
@@ -18,6 +19,16 @@ declare module 'vitest' {
 /** Starts every engine once for the whole run and tells the test files where they are. Gives back how to stop them. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   delete process.env.DATABASE_URL // the developer's own database is none of the tests'
+  const temporary = await memoryFolder()
+  if (temporary !== undefined) process.env.TMPDIR = temporary.path // the processes of the tests have it from here
+  const stop = await startAll(project)
+  return async () => {
+    await stop()
+    await temporary?.remove()
+  }
+}
+
+async function startAll(project: TestProject): Promise<() => Promise<void>> {
   const required = await requiredEngines()
   const starts = await startEngines()
   try {
