@@ -1,3 +1,4 @@
+import type { ErrorLike } from '../core/classification.ts'
 import type { SettingChange } from '../core/plan.ts'
 import type { Row, SqlStatement, Statement } from '../core/statement.ts'
 import type { Unsupported } from '../core/support.ts'
@@ -18,6 +19,11 @@ export interface TransactionTraits {
    * the server's own stays. Absent where that takes a statement that is sent by itself.
    */
   readonly lowerLockTimeout?: (ms: number, beside: SqlStatement | undefined) => SqlStatement
+  /**
+   * Whether an error that says that the statement was cancelled may be a lock timeout all the same, of a statement that
+   * does nothing but wait for locks, or of one that does more. Absent where a timeout always says that it is one.
+   */
+  readonly mayBeTimeout?: (cancelled: ErrorLike, isOnlyLocks: boolean) => boolean
   /**
    * Whether an error ends the transaction unless it is rolled back to a savepoint. Absent where only the statement
    * fails, and where no savepoint helps.

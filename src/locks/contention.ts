@@ -25,6 +25,14 @@ export class LockContention extends RetryableTransactionError {
     }
     return new LockTimeoutError(`a lock was not acquired within ${limitMs} ms`, { cause: this.cause })
   }
+
+  /** The time for the whole call is over. */
+  outOf(budgetMs: number): LockTimeoutError {
+    if (this.asked !== undefined) return notInTime({ ...this.asked, budgetMs, leftMs: 0 }, this.cause)
+    return new LockTimeoutError(`a lock was not acquired within ${budgetMs} ms (budgetMs)`, {
+      cause: this.cause,
+    })
+  }
 }
 
 /** Says which lock a refusal is about, also one that is waited for by repeating the transaction. */

@@ -26,6 +26,8 @@ export interface Asked {
   readonly lockTimeoutMs?: number | undefined
   /** The limit of the whole call. */
   readonly budgetMs?: number | undefined
+  /** What was left of that when the server was told. @default all of it */
+  readonly leftMs?: number | undefined
   readonly dialect?: string
   /** Why it is not to be had now. @default 'another holder has it' */
   readonly because?: string
@@ -71,14 +73,17 @@ export function notInTime(asked: Asked, cause?: unknown): LockTimeoutError {
   })
 }
 
-/** The one that ended the wait. */
+/** A timer may end a wait that much too early. */
+const timerMs = 10
+
+/** The one that ended the wait: it had come to its end. The server may have a lower one of its own. */
 function limitIn(
-  { wait, limit, lockTimeoutMs, budgetMs }: Asked,
+  { wait, limit, lockTimeoutMs, budgetMs, leftMs = budgetMs }: Asked,
   waitedMs = 0,
 ): { readonly timeoutMs?: number; readonly limit: string } {
   const isOwn = typeof wait === 'object'
   const timeoutMs = isOwn ? wait.timeoutMs : lockTimeoutMs
-  if (budgetMs !== undefined && (timeoutMs === undefined || waitedMs >= budgetMs))
+  if (budgetMs !== undefined && leftMs !== undefined && waitedMs >= leftMs - timerMs)
     return { timeoutMs: budgetMs, limit: `${budgetMs} ms (budgetMs)` }
   if (timeoutMs === undefined) return { limit: "the server's own limit" }
   const which = isOwn ? limit : 'lockTimeoutMs'
@@ -147,5 +152,5 @@ export function limitedIn(
   asked: Asked,
 ): Asked {
   const named = { ...asked, dialect: dialect.name }
-  return typeof asked.wait === 'object' ? named : limitedBy(limit, named)
+  return typeof asked.wait === 'object' ? named : { ...limitedBy(limit, named), leftMs: limit.ms }
 }

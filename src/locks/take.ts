@@ -1,3 +1,4 @@
+import type { ErrorLike } from '../core/classification.ts'
 import { backoffMs } from '../core/backoff.ts'
 import { performance } from '../core/clock.ts'
 import { deadlineIn, pause } from '../core/deadline.ts'
@@ -19,6 +20,8 @@ export interface Taking {
   readonly limit: LockLimit
   /** As in `the rows` or `the lock`. */
   readonly what: string
+  /** Whether its statement reads besides, as a query of the caller's does. */
+  readonly reads?: true
 }
 
 /** What `send` gives, as the plan's way of waiting reads it: where the server would not wait as asked, again and again. */
@@ -92,20 +95,20 @@ function readRefusal(error: unknown, { waiting }: Plan, taking: Taking): Error |
   })
 }
 
-/**
- * PostgreSQL's lock timeout is a cancel that the server sends itself. A statement that waits for one lock after another, as
- * for a row that several want, may get the first just then. Waiting for the second, it forgets whose cancel it was, and
- * ends with 57014, "due to user request" (seen with version 15: one in 3,800 timeouts).
- */
+/** A timeout that the server calls a cancel: not before its time is over, and only where the dialect knows of such ones. */
 function readCancel(
   error: unknown,
   { waiting }: Plan,
   taking: Taking & { readonly began: number },
 ): LockTimeoutError | undefined {
   const limitMs = waiting.timeoutMs ?? taking.limit.ms
-  if (waiting.by !== 'server' || limitMs === undefined || performance.now() - taking.began < limitMs)
-    return undefined
-  return readFailure(error, taking.dialect).kind === 'cancelled'
+  const { mayBeTimeout } = taking.dialect.transaction
+  if (waiting.by !== 'server' || limitMs === undefined || mayBeTimeout === undefined) return undefined
+  if (performance.now() - taking.began < limitMs) return undefined
+  const { kind, original } = readFailure(error, taking.dialect)
+  if (kind !== 'cancelled' || !(original instanceof Error)) return undefined
+  const isOnlyLocks = taking.reads === undefined
+  return mayBeTimeout(original as ErrorLike & Error, isOnlyLocks)
     ? timedOut(limitMs, taking, error)
     : undefined
 }

@@ -45,6 +45,24 @@ const losses: Readonly<Record<string, readonly string[]>> = {
   mariadb: ["signal sqlstate '40001' set mysql_errno = 1213"],
 }
 
+const reset = (): Error => Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
+
+/** Errors that throw when they are looked at, some only deep within. */
+const unreadable: Readonly<Record<string, () => Error>> = {
+  'an error whose field cannot be looked at any longer': () => {
+    const { proxy: meta, revoke } = Proxy.revocable({}, {})
+    revoke()
+    const inner = new Error('not stored', { cause: reset() })
+    return Object.assign(new Error('no order', { cause: inner }), { meta })
+  },
+  'an error that does not say which fields it has': () =>
+    new Proxy(new Error('no order', { cause: reset() }), {
+      has: () => {
+        throw new Error('nobody may ask')
+      },
+    }),
+}
+
 describe('work that calls a service which takes the order and then hangs up', () => {
   let orders = 0
   const service = createServer((request) => {
@@ -85,6 +103,23 @@ describe('work that calls a service which takes the order and then hangs up', ()
         throw cause as Error
       })
       expect(((await caught(work)) as Error).cause === cause).toBe(true)
+      expect(await stage.seen()).toBe(before)
+    })
+
+    test.each(Object.entries(unreadable))('and throws %s is rolled back', async (_, make) => {
+      const thrown = make()
+      const { locks, increment, read } = stage.entry
+      const before = await stage.seen()
+      const work = locks.transaction(
+        async (tx) => {
+          await increment(tx)
+          throw thrown
+        },
+        { attempts: 1 },
+      )
+      expect((await caught(work)) === thrown).toBe(true)
+      // what is left open is stored by the next one on that connection
+      await locks.transaction(async (tx) => void (await read(tx)))
       expect(await stage.seen()).toBe(before)
     })
 

@@ -58,6 +58,15 @@ function specs(stage: Stage): void {
   })
 }
 
+function circular(): Error {
+  const inner = new Error('inner')
+  return (inner.cause = new Error('mine', { cause: inner }))
+}
+
+function endless(): Error {
+  return Object.defineProperty(new Error('mine'), 'cause', { get: endless })
+}
+
 function implicitSpecs(stage: Stage): void {
   const { transaction, stored } = stage
 
@@ -105,6 +114,8 @@ function implicitSpecs(stage: Stage): void {
   test.each([
     ['an error', new Error('mine')],
     ['an error that is worth a retry', Object.assign(new Error('lost'), { errno: 1213, sqlState: '40001' })],
+    ['an error that is the cause of its cause', circular()],
+    ['an error with one more cause for whoever asks', endless()],
   ])(
     'inside of a procedure, and throws %s: is told that it may be stored, and not run again',
     async (_, mine) => {

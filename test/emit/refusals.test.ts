@@ -40,7 +40,7 @@ describe('a request that contradicts itself names the field', () => {
     ],
     ['an unknown strength', 'row-exclusive', { strength: 'strong' }, 'strength'],
     ['a misspelt field', 'row-exclusive', { timeout: 100 }, 'timeout'],
-    ['a misspelt field of wait', 'row-exclusive', { wait: { ms: 100 } }, 'ms'],
+    ['a misspelt field of wait', 'row-exclusive', { wait: { ms: 100 } }, 'wait.ms'],
     ['an unknown wait', 'row-exclusive', { wait: 'soon' }, 'wait'],
     ['a negative timeout', 'lock-timeout', { wait: { timeoutMs: -1 } }, 'wait.timeoutMs'],
     [

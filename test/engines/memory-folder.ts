@@ -17,7 +17,7 @@ const enough = 6 * 2 ** 30
 export async function memoryFolder(): Promise<PrivateFolder | undefined> {
   if (process.env.TMPDIR || !(await isRoomy())) return undefined
   const folder = await privateFolder('run', memory)
-  await chmod(folder.path, 0o711) // servers that are not run as root have folders in it
+  await chmod(folder.path, 0o755) // servers that are not run as root have folders in it
   return folder
 }
 

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 
 import { LockTimeoutError, RetryableTransactionError } from '../../src/core/errors.ts'
 import { createLocks } from '../../src/entries/pg.ts'
@@ -7,8 +7,11 @@ import type { Locks } from '../../src/locks.ts'
 import { NoAnswerError } from '../../src/locks/limit.ts'
 import { describeEngines, type EngineContext } from '../engines/use.ts'
 import { caught, describeEntries, gate, type Stage } from './stage.ts'
+import { counterOf, subjects, type Entry } from './subject.ts'
 
 describeEntries(named)
+for (const { title, engines, connect } of subjects)
+  describe(title, () => describeEngines((context) => elsewhere(context, connect), { only: engines }))
 describeEngines(inside, { only: ['postgres'] })
 
 /** The client gives up later: then the cause says that there was no answer. */
@@ -43,6 +46,56 @@ function named(stage: Stage): void {
         await holder
       }
     },
+  )
+}
+
+/** Of two pools: within one, callers take turns. */
+function elsewhere(context: EngineContext, connect: (url: string) => Promise<Entry<unknown>>): void {
+  type Held = (locks: Entry<unknown>['locks'], work: () => Promise<void>, how?: Limits) => Promise<unknown>
+  type Limits = { readonly budgetMs: number; readonly wait?: { readonly timeoutMs: number } }
+
+  beforeAll(async () => {
+    const session = await context.engine.open()
+    for (const statement of context.kind.sample.setUp) await session.run(statement)
+    await session.close()
+  })
+
+  async function expectEnd(lock: Held): Promise<void> {
+    const { engine } = context
+    const [holder, waiter] = [await connect(engine.server.url), await connect(engine.server.url)]
+    const [held, ending] = [gate(), gate()]
+    const holding = lock(holder.locks, async () => {
+      held.open()
+      await ending.opened
+    })
+    await held.opened
+    try {
+      for (const limits of [{}, { wait: { timeoutMs: 60_000 } }]) {
+        const error = await caught(lock(waiter.locks, async () => {}, { budgetMs: 300, ...limits }))
+        expect(error).toBeInstanceOf(LockTimeoutError)
+        expect(error).toMatchObject({
+          timeoutMs: 300,
+          message: expect.stringContaining('not acquired within 300 ms (budgetMs)') as unknown,
+        })
+      }
+    } finally {
+      ending.open()
+      await holding
+      await Promise.all([holder.close(), waiter.close()])
+    }
+  }
+
+  test('a wait for what another pool has locked ends with the budget, and says so', () =>
+    expectEnd((locks, work, limits) => locks.withLock('elsewhere', work, limits)))
+
+  // where a transaction is repeated until the rows are free, nothing but the library ends the wait
+  test.runIf(['duckdb', 'mongodb'].includes(context.name))('so does one for rows', () =>
+    expectEnd((locks, work, { wait, ...limits } = { budgetMs: 300_000 }) =>
+      locks.transaction(async (tx) => {
+        await locks.rows(tx, counterOf(context.name), wait && { wait })
+        await work()
+      }, limits),
+    ),
   )
 }
 
@@ -118,7 +171,7 @@ function inside(context: EngineContext): void {
             ? locks.withLock('b', limitSeen, { budgetMs })
             : locks.transaction(limitSeen, {
                 budgetMs,
-                access: call === 'read-only' ? 'read-only' : 'read-write',
+                ...(call === 'read-only' && { access: call, isolation: 'read committed' }),
               })
         expect(await seenIn(3_600_000)).toBe(120_000)
         const lower = await seenIn(60_000)
@@ -127,4 +180,25 @@ function inside(context: EngineContext): void {
         expect(await locks.transaction(limitSeen)).toBe(120_000)
       }),
   )
+
+  test('a lower limit of the server that ends a wait is not called the budget', () =>
+    during({ options: '-c lock_timeout=300ms' }, async (locks, owner) => {
+      await owner.query('begin')
+      await owner.query('select id from budgeted for update')
+      const error = await caught(locks.transaction((tx) => locks.rows(tx, row), { budgetMs: 600_000 }))
+      expect(error).toBeInstanceOf(LockTimeoutError)
+      expect(error).toMatchObject({ message: expect.stringContaining("the server's own limit") as unknown })
+      expect(error).not.toHaveProperty('timeoutMs')
+    }))
+
+  test('a transaction that only reads still has its snapshot from its own first read', () =>
+    during({}, async (locks, owner) => {
+      const options = { access: 'read-only', isolation: 'repeatable read', budgetMs: 600_000 } as const
+      const seen = await locks.transaction(async (tx) => {
+        await tx.query("set local application_name = 'reader'")
+        await owner.query('insert into budgeted values (2)')
+        return (await tx.query('select id from budgeted')).rows.length
+      }, options)
+      expect(seen).toBe(2)
+    }))
 }

@@ -141,7 +141,7 @@ function takeRows(
   { session, dialect, signal, limit }: OpenTransaction<unknown>,
   { plan, read, needs }: RowCall,
 ): Promise<readonly Row[]> {
-  const taking = { dialect, signal, limit, what: 'the rows' }
+  const taking = { dialect, signal, limit, what: 'the rows', reads: true } as const
   const send = (): Promise<readonly Row[]> =>
     read.run === undefined ? session.run(read.statement) : read.run()
   const first = before(plan)

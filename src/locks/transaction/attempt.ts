@@ -3,6 +3,7 @@ import { deadlineIn, type Deadline } from '../../core/deadline.ts'
 import { UnsupportedLockError } from '../../core/errors.ts'
 import type { Row } from '../../core/statement.ts'
 import { isUnsupported } from '../../core/support.ts'
+import { unwrap } from '../../core/unwrap.ts'
 import type { Dialect } from '../../dialects/dialect.ts'
 import type { LockTimeout } from '../../dialects/transaction.ts'
 import { note } from '../../events/note.ts'
@@ -231,8 +232,7 @@ async function rolledBack<Tx>(open: OpenTransaction<Tx>, error: unknown): Promis
 }
 
 function leadsTo(error: unknown, cause: Error): boolean {
-  for (let one = error; one instanceof Error; one = one.cause) if (one === cause) return true
-  return false
+  return unwrap(error).some(({ error: layer }) => layer === (cause as unknown))
 }
 
 function leave<Tx>(open: OpenTransaction<Tx>, scope: Scope<Tx>): void {

@@ -174,7 +174,9 @@ function startOf(
   if (both !== undefined) head[head.length - 1] = both
   else {
     // a SELECT: it takes the snapshot of a transaction that has one, and so comes behind the locks on tables
-    const ending = first === undefined ? lower(probe?.head) : probe?.head
+    const isFirstRead = probe === undefined && isolation !== 'read committed'
+    // one that only reads has its snapshot from its own first read, whatever time it has
+    const ending = first === undefined && !isFirstRead ? lower(probe?.head) : probe?.head
     if (ending !== undefined) head.push(ending)
   }
   const start: Mutable<TransactionStart> = {}

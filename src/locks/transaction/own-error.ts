@@ -2,7 +2,7 @@ import type { ErrorLike } from '../../core/classification.ts'
 import { classifyFor } from '../../core/classify.ts'
 import { isRetryable, type ErrorKind } from '../../core/error-kind.ts'
 import { LockError, RetryableTransactionError } from '../../core/errors.ts'
-import { unwrap } from '../../core/unwrap.ts'
+import { quietly, unwrap } from '../../core/unwrap.ts'
 import type { OpenTransaction } from '../port.ts'
 
 /** Carries an error out of an attempt that is the work's own, whatever it looks like: it is thrown as it is. */
@@ -24,8 +24,14 @@ export class WorkError extends Error {
  * Work that catches a deadlock and throws an error of its own, without a `cause`, has seen what was rolled back. It is run
  * again, and gives the same error in a transaction that is whole if it has nothing to do with the deadlock. With the
  * deadlock as its `cause` it is run again because of that, and in the end gives the same error as well.
+ *
+ * Never throws, whatever the error makes of being read: the transaction is still to be rolled back.
  */
 export function failureOfWork(open: OpenTransaction<unknown>, error: unknown): unknown {
+  return (quietly(() => ({ failure: readWork(open, error) })) ?? { failure: error }).failure
+}
+
+function readWork(open: OpenTransaction<unknown>, error: unknown): unknown {
   const isForeign = !isOfTransaction(open, error)
   if (!isForeign && classifyFor(error, open.dialect).kind !== 'other')
     return isMadeByWork(open, error) ? new WorkError(error, error) : error
@@ -43,7 +49,7 @@ function isMadeByWork(
 ): boolean {
   if (!(error instanceof Error) || error instanceof LockError) return false
   const isTold = [...(session.witness?.failures ?? []), ...refusals].includes(error)
-  if (isTold || wrapperFields.some((field) => field in error)) return false
+  if (isTold || wrapperFields.some((field) => quietly(() => field in error) !== false)) return false
   const { kind, code } = classifyFor(Object.create(error, { cause: { value: undefined } }), dialect)
   return kind === 'other' && code === undefined
 }
@@ -78,7 +84,7 @@ function isOfTransaction(open: OpenTransaction<unknown>, error: unknown): boolea
   const { failures, isLoss = neverLoss } = session.witness
   const seen = [...failures, ...refusals]
   const isSeen = unwrap(error).some(
-    ({ error: layer }) => seen.includes(layer) || isLoss(layer) || isAskedFor(layer),
+    ({ error: layer }) => seen.includes(layer) || quietly(() => isLoss(layer) || isAskedFor(layer)) === true,
   )
   if (isSeen || (kind === 'connection-lost' && isLost(open))) return true
   return seen.some((one) => isAlike(kind, classifyFor(one, dialect).kind))

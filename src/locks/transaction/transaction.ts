@@ -172,7 +172,7 @@ async function beforeRetry(failure: Failure, state: Progress, options: Transacti
     failure.error instanceof LockContention
       ? pauseForLock(failure.error, state, options)
       : pauseAfterLoss(failure, state, options)
-  if (pauseMs >= state.deadline.remainingMs()) throw lastError(failure)
+  if (pauseMs >= state.deadline.remainingMs()) throw await outOfTime(failure, state, options)
   const { kind, error } = failure
   if (options.onRetry !== undefined) {
     const told = Promise.resolve(options.onRetry({ attempt: state.attempt, kind, error, pauseMs }))
@@ -181,6 +181,17 @@ async function beforeRetry(failure: Failure, state: Progress, options: Transacti
   if (state.event !== undefined) tellRetry({ transaction: state.event, error, errorKind: kind, pauseMs })
   if (!(failure.error instanceof LockContention)) state.attempt += 1
   await pause(pauseMs, state.contention, options.signal)
+}
+
+/** Whoever waits for a lock waits until its time is over, and hears that it is. */
+async function outOfTime(
+  failure: Failure,
+  { deadline }: Progress,
+  { budgetMs, signal }: TransactionOptions,
+): Promise<unknown> {
+  if (!(failure.error instanceof LockContention) || budgetMs === undefined) return lastError(failure)
+  await pause(deadline.remainingMs(), deadline, signal)
+  return failure.error.outOf(budgetMs)
 }
 
 /** Longer each time: those who lose a lock repeat all of their work, and many who do so at once starve the holder. */
