@@ -24,7 +24,7 @@ export const rollbackOfAll: string = `rollback(?! (?:(?:work|transaction) )?to${
 
 /**
  * Reads every statement of a text before it is sent. Where the server may read a quote in another way, an end that only
- * stands in that reading is looked after, and not refused.
+ * stands in that reading is looked after, and not refused: unless it begins another transaction, which looks like the first.
  *
  * `isOne`: the driver sends no more than one statement at a time, so a semicolon stands in a value.
  */
@@ -50,11 +50,18 @@ export function fateBy({ spelling, ends, keeps, blocks }: FateWords, isOne = fal
     for (const { as, decides } of otherReadings(sql, spelling)) {
       if (typeof fate === 'object') break
       const other = as === undefined ? 'unsure' : read(sql, as)
-      if (decides ? other !== 'keeps' : typeof other === 'object') fate = decides ? other : 'unsure'
+      if (decides ? other !== 'keeps' : typeof other === 'object')
+        fate = decides || (as !== undefined && beginsAnother(sql, as)) ? other : 'unsure'
     }
     return fate
   }
 }
+
+function beginsAnother(sql: string, as: Spelling): boolean {
+  return statementsOf(sql, as).some((statement) => beginning.test(statement))
+}
+
+const beginning = new RegExp(`^(?:begin|start transaction|.* and chain)${wordEnd}`)
 
 const plainStart = /^[\t-\r ]*(?:select|insert|update|delete|with)[\t-\r ]/i
 

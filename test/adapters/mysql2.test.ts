@@ -6,6 +6,7 @@ import { sessions } from '../../src/adapters/mysql2/sessions.ts'
 import { classifyError } from '../../src/classify.ts'
 import type { Session } from '../../src/core/session.ts'
 import type { Row, Statement, Value } from '../../src/core/statement.ts'
+import { createLocks } from '../../src/entries/mysql2.ts'
 import { describeEngines, until, type EngineContext } from '../engines/use.ts'
 import { gate } from '../entries/stage.ts'
 import { provocations } from './provoke.ts'
@@ -189,6 +190,33 @@ function specs(context: EngineContext): void {
       await session.release()
     },
   )
+
+  test.each([
+    ['an object', { a: 1 }],
+    ['one in a list', [{ a: 1 }]],
+    ['a symbol', Symbol('a')],
+    ['a function', () => 1],
+  ])('%s, of which the driver makes a text that nobody means, is refused', async (_, value) => {
+    const session = await open()
+    const asked = session.run({ sql: 'select n from counter where id = ?', params: [value as never] })
+    await expect(asked).rejects.toMatchObject({ code: 'LOCK_USAGE', field: 'params' })
+    await session.release()
+  })
+
+  test('what says itself how it is written is sent so', async () => {
+    const session = await open()
+    expect(await ask(session, 'select ? as two', mysql.raw('1 + 1') as never)).toEqual({ two: 2 })
+    await session.release()
+  })
+
+  test('a pool that makes no values of what it is sent does not change what Holdfast reads', async () => {
+    const raw = mysql.createPool({ uri: context.engine.server.url, connectionLimit: 2, typeCast: false })
+    const locks = createLocks(raw)
+    expect(await locks.withLock('typeCast', async () => 'held')).toBe('held')
+    const [row] = await locks.transaction((tx) => locks.rows(tx, { table: 'counter', key: { id: 1 } }))
+    expect(row).toMatchObject({ id: 1 })
+    await raw.end()
+  })
 
   test('a whole number that JavaScript cannot hold comes as text, with all its digits', async () => {
     const session = await open()

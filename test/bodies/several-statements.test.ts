@@ -51,6 +51,22 @@ describeEngines(
       // the server does not say whether what ended it has committed or rolled back
       expect(error).toBeInstanceOf(CommitOutcomeUnknownError)
     })
+
+    test.each([
+      String.raw`insert into kept values (''); commit; begin; insert into kept values ('')`,
+      String.raw`insert into kept values (''); commit and chain; insert into kept values ('')`,
+      String.raw`set sql_mode = 'NO_BACKSLASH_ESCAPES'; select ''; commit; start transaction; select ''`,
+    ])('one that only NO_BACKSLASH_ESCAPES shows, and that begins another, is refused: %s', async (text) => {
+      const pool = connect({ multipleStatements: true })
+      await pool.query('drop table if exists kept; create table kept (path varchar(9))')
+      await pool.query("set session sql_mode = concat(@@sql_mode, ',NO_BACKSLASH_ESCAPES')")
+      const work = createLocks(pool).transaction(async (tx) => {
+        await tx.query("insert into kept values ('first')")
+        await tx.query(text)
+      })
+      expect(await caught(work)).toBeInstanceOf(LockUsageError)
+      expect((await pool.query('select * from kept'))[0]).toEqual([])
+    })
   },
   { only: ['mysql', 'mariadb'] },
 )

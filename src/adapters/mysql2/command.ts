@@ -1,4 +1,5 @@
 import type { Value } from '../../core/statement.ts'
+import { sendable } from './sendable.ts'
 import type { ServerStatus } from './server-status.ts'
 import type { RowStream, Streams } from './streams.ts'
 import type { Callback, Watcher, Wire } from './wire.ts'
@@ -33,6 +34,7 @@ export interface Mysql2Query {
   sql: string
   values?: unknown[]
   rowsAsArray: boolean
+  typeCast: boolean
   nestTables: boolean
   supportBigNumbers: boolean
 }
@@ -122,7 +124,13 @@ function statusOf(answer: unknown): ServerStatus {
  */
 function reading(sql: string, params: readonly Value[]): Mysql2Query {
   // a whole number that JavaScript cannot hold comes as text
-  const query: Mysql2Query = { sql, rowsAsArray: false, nestTables: false, supportBigNumbers: true }
+  const query: Mysql2Query = {
+    sql,
+    rowsAsArray: false,
+    typeCast: true,
+    nestTables: false,
+    supportBigNumbers: true,
+  }
   if (params.length > 0) query.values = params.map(toMysql)
   return query
 }
@@ -132,7 +140,7 @@ function reading(sql: string, params: readonly Value[]): Mysql2Query {
  * NO_BACKSLASH_ESCAPES, a quote in a value would end the value. This way is right under every mode.
  */
 export function toMysql(value: Value): unknown {
-  if (typeof value !== 'string') return value
+  if (typeof value !== 'string') return sendable(value)
   const quoted = value.includes('\\')
     ? `_utf8mb4 0x${Buffer.from(value, 'utf8').toString('hex')}`
     : `'${value.replaceAll("'", "''")}'`
