@@ -2,6 +2,8 @@
 const begins = /^(?:begin(?:\s+(?:work|transaction|deferred))?|start\s+transaction)\b/i
 /** What makes it take one. */
 const atOnce = /\b(?:immediate|exclusive|concurrent|snapshot)\b/i
+/** `PREPARE TRANSACTION` of PostgreSQL is another thing. */
+const prepares = /^prepare\s+(?!transaction\b)/i
 const sets =
   /^(?:set\s+(?:local\s+|session\s+)?(?:transaction|(?:lock|statement|innodb_lock_wait)_timeout)|savepoint)\b/i
 
@@ -12,7 +14,7 @@ const sets =
 export function isQuiet(text: string): boolean {
   const words = text.trim().replace(/;$/, '')
   if (words.includes(';')) return false
-  return (begins.test(words) && !atOnce.test(words)) || sets.test(words)
+  return (begins.test(words) && !atOnce.test(words)) || sets.test(words) || prepares.test(words)
 }
 
 /** PostgreSQL's clocks that stand still from BEGIN on. */

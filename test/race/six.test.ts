@@ -1,9 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { explore } from '../../src/entries/race.ts'
+import { explore, type RaceResults } from '../../src/entries/race.ts'
 import { describeEngines, until } from '../engines/use.ts'
 import { raceOn, races, snapshotFirst, type Six } from './six.ts'
-import { fill, kyselyOnPg, kyselyOnSqlite, mysqlShop, numberOf, pgShop, type Shop } from './stage.ts'
+import {
+  fill,
+  kyselyOnPg,
+  kyselyOnSqlite,
+  mysqlShop,
+  numberOf,
+  pgShop,
+  type LockedShop,
+  type Shop,
+} from './stage.ts'
 
 const found = async (shop: Shop, race: Six): Promise<readonly unknown[]> => {
   const { verdict, failure, schedules } = await explore(raceOn(shop, race, 'bare'))
@@ -14,13 +23,17 @@ interface Specs {
   readonly also?: readonly Six[]
   /** What the server still holds. */
   readonly leftovers?: () => Promise<readonly string[]>
+  readonly bare?: (race: Six) => Six['bare']
   readonly locked?: (race: Six) => Six['bare']
 }
+
+/** What has to be the same of both is how the actors end: one that is always refused breaks nothing. */
+const succeeds = ({ a, b }: RaceResults): boolean => a?.status === 'fulfilled' && b?.status === 'fulfilled'
 
 function specs(
   title: string,
   open: () => Promise<Shop>,
-  { also = [], leftovers, locked = (race) => race.locked }: Specs = {},
+  { also = [], leftovers, bare = (race) => race.bare, locked = (race) => race.locked }: Specs = {},
 ): void {
   describe(`through ${title}`, () => {
     let shop: Shop
@@ -30,11 +43,16 @@ function specs(
     afterAll(() => shop.close())
 
     test.each([...races, ...also])('$title without the lock', async (race) => {
-      expect(await found(shop, race)).toEqual(['race', 1, true])
+      expect(await found(shop, { ...race, bare: bare(race) })).toEqual(['race', 1, true])
     })
 
     test.each([...races, ...also])('and not with it, in every order: $title', async (race) => {
-      const report = await explore(raceOn(shop, { ...race, locked: locked(race) }, 'locked'))
+      const options = raceOn(shop, { ...race, locked: locked(race) }, 'locked')
+      const invariant: typeof options.invariant = (results) => {
+        if (!succeeds(results)) throw new Error('somebody was refused', { cause: results })
+        return options.invariant?.(results)
+      }
+      const report = await explore({ ...options, invariant })
       expect([report.failure?.reason, report.verdict, report.isComplete]).toEqual([undefined, 'none', true])
       expect(report.schedules).toBeGreaterThanOrEqual(2)
     })
@@ -74,9 +92,20 @@ describeEngines(
         locked: (race) => (shop, me) => shop.transaction((run) => race.bare({ ...shop, run }, me)),
       })
     } else specs('mysql2', () => mysqlShop(url()), { leftovers })
+    const ours = name === 'postgres' ? pgShop : mysqlShop
+    if (name !== 'sqlite')
+      specs('transactions of ours', async () => inOurs(await ours(url())), { bare: inTransaction, leftovers })
   },
   { only: ['postgres', 'mysql', 'mariadb', 'sqlite'] },
 )
+
+function inOurs(shop: LockedShop): Shop {
+  return { ...shop, transaction: shop.ours }
+}
+
+function inTransaction({ bare }: Six): Six['bare'] {
+  return (shop, me) => shop.transaction((run) => bare({ ...shop, run }, me))
+}
 
 /** A lock of PostgreSQL's own, in a transaction of Kysely's. */
 function inOrder({ transaction }: Shop): Shop['withLock'] {

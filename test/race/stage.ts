@@ -24,11 +24,18 @@ export interface Shop {
   readonly close: () => Promise<void>
 }
 
-export interface PgShop extends Shop {
+/** One that has transactions of the library, too. */
+export interface LockedShop extends Shop {
+  readonly ours: Shop['transaction']
+}
+
+export interface PgShop extends LockedShop {
   readonly pool: pg.Pool
 }
 
 const table = 'CREATE TABLE IF NOT EXISTS item (id int PRIMARY KEY, n int NOT NULL)'
+// not what is the default somewhere: MariaDB 11.6 refuses there what a race would lose
+const level = { isolation: 'read committed' } as const
 const lockLevel = { isolation: 'repeatable read' } as const
 
 export async function fill({ run }: Shop, rows: Readonly<Record<number, number>>): Promise<void> {
@@ -68,12 +75,13 @@ export async function pgShop(url: string, max = 10): Promise<PgShop> {
         client.release()
       }
     },
+    ours: (work) => locks.transaction((tx) => work(runOn(tx)), level),
     withLock: (work) => locks.withLock('shop', (tx) => work(runOn(tx)), lockLevel),
     close: () => pool.end(),
   }
 }
 
-export async function mysqlShop(url: string): Promise<Shop> {
+export async function mysqlShop(url: string): Promise<LockedShop> {
   const pool = createPool({ uri: url })
   await pool.query(table)
   const locks = locksOnMysql(pool)
@@ -102,6 +110,7 @@ export async function mysqlShop(url: string): Promise<Shop> {
         connection.release()
       }
     },
+    ours: (work) => locks.transaction((tx) => work(runOn(tx as Way)), level),
     withLock: (work) => locks.withLock('shop', (tx) => work(runOn(tx as Way)), lockLevel),
     close: () => pool.end(),
   }

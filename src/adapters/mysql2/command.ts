@@ -40,11 +40,11 @@ export interface Mysql2Query {
 }
 
 export function wireOf(core: CoreConnection): Wire<Command> {
-  const original = core.addCommand.bind(core)
+  const original = beneath(core)
   let own: CoreConnection['addCommand'] | undefined
   return {
     takesSeveral: takesSeveral(core),
-    textOf: ({ sql, query, statement }) => sql ?? query ?? statement?.query,
+    textOf,
     paramsOf: ({ parameters }) => parameters,
     kindOf: (command) => kinds[command.constructor.name] ?? 'other',
     // for the life of the connection: the driver itself replaces the method when the connection has ended
@@ -60,6 +60,21 @@ export function wireOf(core: CoreConnection): Wire<Command> {
     reading,
     isUnsent,
   }
+}
+
+/**
+ * The driver's own method, looked up with each command: what replaces it in the driver's class, as `holdfast/race` does, is
+ * beneath the line, and sees what is really sent, and when.
+ */
+function beneath(core: CoreConnection): (command: Command) => unknown {
+  // that of a connection which has ended already
+  if (Object.hasOwn(core, 'addCommand')) return core.addCommand.bind(core)
+  const driver = Object.getPrototypeOf(core) as CoreConnection
+  return (command) => driver.addCommand.call(core, command)
+}
+
+export function textOf({ sql, query, statement }: Command): string | undefined {
+  return sql ?? query ?? statement?.query
 }
 
 /** A flag of the protocol: https://dev.mysql.com/doc/dev/mysql-server/latest/group__group__cs__capabilities__flags.html */

@@ -6,7 +6,8 @@ import { LockUsageError } from '../../core/errors.ts'
 import type { Gate } from '../gate.ts'
 import { observerOf, type Observer } from '../observer.ts'
 import type { Seam } from '../seam.ts'
-import { lentOf as lentByMysql, watchConnection, type Connection } from './mysql2.ts'
+import { watchCommands } from './mysql2-commands.ts'
+import { lentOf as lentByMysql, type Connection } from './mysql2.ts'
 import { held, lentOf as lentByPg, type Client } from './pg.ts'
 import { replaced } from './replaced.ts'
 
@@ -146,17 +147,15 @@ interface Watching {
 
 function watchAll(gate: Gate, note: (connection: object) => void): Watching {
   const known = new WeakSet<object>()
-  const putBack: (() => void)[] = []
+  const commands = watchCommands(gate)
+  const putBack = [commands.putBack]
   return {
     watch: (connection) => {
       if (known.has(connection)) return
       known.add(connection)
       note(connection)
-      putBack.push(
-        isPg(connection)
-          ? replaced(connection, 'query', (original) => held(original, gate))
-          : watchConnection(connection as Connection, gate),
-      )
+      if (isPg(connection)) putBack.push(replaced(connection, 'query', (original) => held(original, gate)))
+      else commands.watch(connection as Connection)
     },
     putBack: () => putBack.forEach((put) => put()),
   }
