@@ -17,6 +17,8 @@ export class RaceError extends Error {
 /**
  * Explores, and rejects with {@link RaceError} unless every schedule that was run is right. For tests.
  *
+ * It also rejects when nothing is known of an actor: one that sent no statement through `db`, or failed in every schedule.
+ *
  * Gives the report, which says whether that was every schedule there is.
  */
 export async function assertNoRace<A extends string>(options: ExploreOptions<A>): Promise<RaceReport> {

@@ -30,6 +30,11 @@ export interface ExploreOptions<A extends string = string> {
    * `allow`: it is a result like any other. @default 'fail'
    */
   readonly conflicts?: 'fail' | 'allow'
+  /**
+   * The actors that are to be refused, by name: those that need not succeed in any schedule.
+   * @default none: an actor that always fails shows nothing of what it does to the others
+   */
+  readonly mayFail?: readonly NoInfer<A>[]
   /** Code of an actor's own, between two statements, may take so long before the others go on. @default 300 */
   readonly patienceMs?: number
   /** A schedule in which nothing happens for so long is given up. @default 10000 */
@@ -62,6 +67,7 @@ export interface Exploration {
   readonly timeMs: number
   readonly seed: number
   readonly conflicts: 'fail' | 'allow'
+  readonly mayFail: readonly string[]
   readonly patienceMs: number
   readonly hangMs: number
   readonly signal: AbortSignal | undefined
@@ -79,6 +85,7 @@ const fields = [
   'timeMs',
   'seed',
   'conflicts',
+  'mayFail',
   'patienceMs',
   'hangMs',
   'signal',
@@ -105,6 +112,7 @@ export function checkOptions<A extends string>(options: ExploreOptions<A>): Expl
     timeMs: checkDuration('timeMs', options.timeMs ?? 60_000),
     seed: checkCount('seed', options.seed ?? 1, 0),
     conflicts: oneOf('conflicts', options.conflicts ?? 'fail', ['fail', 'allow']),
+    mayFail: checkNames(options.mayFail ?? [], options.actors),
     patienceMs: checkDuration('patienceMs', options.patienceMs ?? 300),
     hangMs: checkDuration('hangMs', options.hangMs ?? 10_000),
     signal,
@@ -124,6 +132,17 @@ function checkActors(actors: Exploration['actors']): Exploration['actors'] {
       throw new LockUsageError('actors', `${JSON.stringify(name)} is not a short name of letters and digits`)
   }
   return actors
+}
+
+function checkNames(given: unknown, actors: Exploration['actors']): readonly string[] {
+  if (!Array.isArray(given))
+    throw new LockUsageError('mayFail', `${show(given)} is not a list of names, as in ['a']`)
+  const known = Object.keys(actors)
+  for (const name of given as readonly unknown[]) {
+    if (typeof name !== 'string' || !known.includes(name))
+      throw new LockUsageError('mayFail', `${show(name)} is no actor: they are ${known.join(', ')}`)
+  }
+  return given as readonly string[]
 }
 
 function checkCount(field: string, value: number, least: number): number {

@@ -15,9 +15,10 @@ export interface RaceReport {
   /**
    * `none`: no schedule failed. `race`: the actors are right one after the other, and wrong in some other order.
    * `not-a-race`: they are wrong one after the other, too. `hang`: a schedule did not end. `unseen`: an actor sent no
-   * statement through `db`, so nothing is known of it. `interrupted`: the signal was aborted.
+   * statement through `db`, so nothing is known of it. `failing`: an actor failed in every schedule, and `mayFail` does
+   * not name it, so nothing is known of it either. `interrupted`: the signal was aborted.
    */
-  readonly verdict: 'none' | 'race' | 'not-a-race' | 'hang' | 'unseen' | 'interrupted'
+  readonly verdict: 'none' | 'race' | 'not-a-race' | 'hang' | 'unseen' | 'failing' | 'interrupted'
   /** How many schedules were run. */
   readonly schedules: number
   /** How many are known to exist: those that were run, and those that are known and were not. */

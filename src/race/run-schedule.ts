@@ -21,6 +21,8 @@ export interface Theatre extends Exploration, Stage {
 export interface Ran {
   readonly result: ScheduleResult
   readonly decisions: readonly Decision[]
+  /** The actors that a conflict has refused. */
+  readonly lost: readonly string[]
   /** It was not run to its end. */
   readonly isCut: boolean
 }
@@ -48,7 +50,8 @@ export async function runSchedule(theatre: Theatre, choose: Choose): Promise<Ran
     results: Object.fromEntries(Object.entries(results).map(([name, ended]) => [name, inWords(ended)])),
     trace: traceOf(theatre),
   }
-  return { result, decisions, isCut: result.reason === interrupted }
+  const lost = Object.keys(results).filter((name) => isConflict(results[name]))
+  return { result, decisions, lost, isCut: result.reason === interrupted }
 }
 
 const interrupted = 'interrupted'
@@ -56,6 +59,7 @@ const interrupted = 'interrupted'
 const cut: Ran = {
   result: { name: '', switches: 0, outcome: 'holds', reason: interrupted, results: {}, trace: [] },
   decisions: [],
+  lost: [],
   isCut: true,
 }
 
@@ -99,8 +103,8 @@ async function judge(theatre: Theatre, { played, waiting, left, results }: Evide
 }
 
 /** A deadlock, a serialization failure or the like, after which the transaction should have been run again. */
-function isConflict(result: PromiseSettledResult<unknown>): boolean {
-  return result.status === 'rejected' && classifyError(result.reason).retryable
+function isConflict(result: PromiseSettledResult<unknown> | undefined): boolean {
+  return result?.status === 'rejected' && classifyError(result.reason).retryable
 }
 
 function resultsOf({ gate }: Theatre): RaceResults {

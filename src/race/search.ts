@@ -19,25 +19,50 @@ class Tally {
   mostSwitches = 0
   /** The actors that have sent nothing in any schedule. */
   readonly unseen: Set<string>
-  /** The actors that have thrown in every schedule, and what they threw last. */
-  readonly failing: Map<string, string>
+  readonly #mustSucceed: readonly string[]
+  /** In one order alone somebody may lose a conflict, and never has the chance to win it. */
+  readonly #mayLose: boolean
+  /** Those of them that have not succeeded yet, and what they threw last. */
+  readonly #failing = new Map<string, string | undefined>()
 
-  constructor(actors: readonly string[]) {
-    this.unseen = new Set(actors)
-    this.failing = new Map(actors.map((name) => [name, '']))
+  constructor({ actors, mayFail, schedule, conflicts }: Theatre) {
+    const names = Object.keys(actors)
+    this.unseen = new Set(names)
+    this.#mustSucceed = names.filter((name) => !mayFail.includes(name))
+    this.#mayLose = schedule !== undefined && conflicts === 'allow'
+    this.forget()
   }
 
   forget(): void {
     this.forgotten += this.schedules
     this.schedules = 0
     this.mostSwitches = 0
+    // whoever has succeeded has to do so again
+    for (const name of this.#mustSucceed) if (!this.#failing.has(name)) this.#failing.set(name, undefined)
+  }
+
+  note({ result: { trace, results }, lost }: Ran): void {
+    for (const { actor } of trace) this.unseen.delete(actor)
+    for (const name of this.#failing.keys()) {
+      const words = results[name]
+      const isExcused = this.#mayLose && lost.includes(name)
+      if (words?.startsWith(threw) === true && !isExcused) this.#failing.set(name, words)
+      else if (words !== undefined) this.#failing.delete(name)
+    }
+  }
+
+  /** The actors that have failed in every schedule, and are to succeed. */
+  get failing(): ReadonlyMap<string, string> {
+    const failing = new Map<string, string>()
+    for (const [name, words] of this.#failing) if (words !== undefined) failing.set(name, words)
+    return failing
   }
 }
 
 /** Runs one schedule after the other, until there is none left, one fails, or a limit is reached. */
 export async function search(theatre: Theatre): Promise<Found> {
   const { schedule, actors, seed, schedules, switches } = theatre
-  const tally = new Tally(Object.keys(actors))
+  const tally = new Tally(theatre)
   if (schedule !== undefined) {
     const steps = stepsOf(schedule, Object.keys(actors))
     const ran = await runOne(theatre, tally, follow(steps))
@@ -134,17 +159,12 @@ async function runOne(theatre: Theatre, tally: Tally, choose: Choose): Promise<R
   tally.schedules += 1
   tally.mostSwitches = Math.max(tally.mostSwitches, ran.result.switches)
   if (ran.result.outcome !== 'holds') tally.failure ??= ran.result
-  for (const { actor } of ran.result.trace) tally.unseen.delete(actor)
-  for (const name of tally.failing.keys()) {
-    const words = ran.result.results[name]
-    if (words?.startsWith(threw) === true) tally.failing.set(name, words)
-    else if (words !== undefined) tally.failing.delete(name)
-  }
+  tally.note(ran)
   return ran
 }
 
 function findings(theatre: Theatre, tally: Tally, tree: Search): Found {
-  const { failure, schedules, known, unseen, failing } = tally
+  const { failure, schedules, known } = tally
   const isAlone = theatre.schedule !== undefined
   const { doubts } = theatre.gate
   const isSure = doubts.size === 0 && theatre.seam.isSynchronous !== true
@@ -152,13 +172,6 @@ function findings(theatre: Theatre, tally: Tally, tree: Search): Found {
   const verdict = verdictOf(tally, theatre)
   // of orders that cannot be chosen only those one after the other are sure
   const mostHere = isSure ? Infinity : 0
-  const notes = [...unseen].map(
-    (name) => `${name} sent no statement through db: what it does elsewhere, with another pool, is not seen`,
-  )
-  // a misspelled table fails everywhere, and an invariant about the data alone holds all the same
-  if (failure === undefined) notes.push(...[...failing].filter(([, words]) => words !== '').map(alwaysFails))
-  notes.push(...doubts, ...theatre.gate.notes)
-  if (verdict === 'not-a-race') notes.unshift(notARace)
   return {
     verdict,
     schedules,
@@ -170,19 +183,35 @@ function findings(theatre: Theatre, tally: Tally, tree: Search): Found {
         ? tally.mostSwitches
         : Math.min(tree.completeSwitches, mostHere),
     ...(failure && { failure }),
-    notes,
+    notes: [
+      ...(verdict === 'not-a-race' ? [notARace] : []),
+      ...notesOf(tally),
+      ...doubts,
+      ...theatre.gate.notes,
+    ],
   }
 }
 
-function alwaysFails([name, words]: readonly [string, string]): string {
-  return `${name} succeeded in no schedule (it ${words}): unless that is what you test, nothing is known of it`
+function notesOf({ unseen, failing, failure }: Tally): readonly string[] {
+  const silent = [...unseen].filter((name) => !failing.has(name))
+  // a misspelled table fails everywhere, and an invariant about the data alone holds all the same
+  return [...silent.map(sendsNothing), ...(failure === undefined ? [...failing].map(failsAlways) : [])]
+}
+
+function sendsNothing(name: string): string {
+  return `${name} sent no statement through db: what it does elsewhere, with another pool, is not seen`
+}
+
+function failsAlways([name, words]: readonly [string, string]): string {
+  return `${name} succeeded in no schedule (it ${words}), so nothing is known of what it does to the others: mend it, or the data that reset makes; if it is to be refused, say so with mayFail: ['${name}']`
 }
 
 const notARace = 'this is no race: the actors fail when they run one after the other, too'
 
-function verdictOf({ failure, unseen }: Tally, { signal }: Theatre): RaceReport['verdict'] {
+function verdictOf({ failure, unseen, failing }: Tally, { signal }: Theatre): RaceReport['verdict'] {
   if (failure?.outcome === 'hang') return 'hang'
   if (failure !== undefined) return isSerial(failure.name) ? 'not-a-race' : 'race'
   if (signal?.aborted === true) return 'interrupted'
+  if (failing.size > 0) return 'failing'
   return unseen.size > 0 ? 'unseen' : 'none'
 }

@@ -61,6 +61,8 @@ function headline({ verdict, failure, actors, completeSwitches }: RaceReport): s
       return `Hangs in the order ${failure?.name}.`
     case 'unseen':
       return 'Nothing can be said: not every actor was seen.'
+    case 'failing':
+      return 'Nothing can be said: not every actor has succeeded at least once.'
     case 'interrupted':
       return 'Interrupted before the end.'
   }

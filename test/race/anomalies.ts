@@ -8,6 +8,8 @@ type Work = (run: Run) => Promise<Numbers>
 export interface Anomaly {
   readonly name: string
   readonly actors: Readonly<Record<string, Work>>
+  /** Those that roll back on purpose. */
+  readonly mayFail?: readonly string[]
   /** What the actors gave that committed, and the table afterwards. */
   readonly happened: (
     gave: Readonly<Record<string, Numbers | undefined>>,
@@ -71,6 +73,7 @@ export const anomalies: readonly Anomaly[] = [
       },
       b: readsTwice(1, 1),
     },
+    mayFail: ['a'],
     happened: ({ b }) => b?.includes(101) === true,
   },
   {

@@ -23,6 +23,12 @@ describe('holdfast race', () => {
     expect(await readFile(page, 'utf8')).toContain('sold twice')
   })
 
+  test('does not end well where nobody has ever succeeded', async () => {
+    const file = fileURLToPath(new URL('failing-book.ts', import.meta.url))
+    const { output, exitCode } = await cli(['race', file])
+    expect([exitCode, output]).toEqual([1, expect.stringContaining('a succeeded in no schedule')])
+  })
+
   test.each([
     ['no file', [], /name a file/],
     ['two files', [book, book], /one file at a time/],

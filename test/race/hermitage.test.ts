@@ -10,7 +10,7 @@ import { fill, mysqlShop, pgShop, type Shop } from './stage.ts'
 const switches = Number(process.env.HOLDFAST_RACE_SWITCHES ?? 1)
 
 async function happens(shop: Shop, anomaly: Anomaly, level: string): Promise<boolean> {
-  const { actors, happened } = anomaly
+  const { actors, mayFail = [], happened } = anomaly
   const works = Object.entries(actors).map(
     ([name, work]) => [name, () => shop.transaction(work, level)] as const,
   )
@@ -18,6 +18,7 @@ async function happens(shop: Shop, anomaly: Anomaly, level: string): Promise<boo
     db: shop.db,
     reset: () => fill(shop, { 1: 10, 2: 20 }),
     actors: Object.fromEntries(works),
+    mayFail,
     invariant: async (results) => {
       const rows = await shop.run('SELECT id, n FROM item')
       const after = new Map(rows.map(({ id, n }) => [Number(id), Number(n)]))

@@ -13,6 +13,9 @@ test('the results have the names of the actors', () => {
         return results.c
       },
     })
+  // @ts-expect-error there is no such actor
+  const stranger = (): unknown => explore({ db: {}, actors: { a: () => 1, b: () => 2 }, mayFail: ['c'] })
+  expectTypeOf(stranger).returns.toEqualTypeOf<unknown>()
   expectTypeOf(check).returns.toEqualTypeOf<unknown>()
   expectTypeOf(explore<'a' | 'b'>).returns.toEqualTypeOf<Promise<RaceReport>>()
   // @ts-expect-error an actor is a function

@@ -68,7 +68,7 @@ function optionCall(name: string, { short, value }: CommandOption): string {
 const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   ok: 'nothing is wrong, or a watch was interrupted',
   failed:
-    '`verify`: a law is broken. `doctor`: a lock protects nothing here, or a setting makes locks impossible. `race`: an order breaks, hangs, or an actor was not seen. `order`: locks are taken in opposite orders. `board`: it cannot listen there',
+    '`verify`: a law is broken. `doctor`: a lock protects nothing here, or a setting makes locks impossible. `race`: an order breaks, hangs, or nothing is known of an actor: it was not seen, or has always failed. `order`: locks are taken in opposite orders. `board`: it cannot listen there',
   usage: 'the command line, or an address, was not understood; the usage is on standard error',
   unreachable:
     'a database could not be reached, or does not let the command do what it needs. `race`: the file was loaded, but its `reset` failed, for instance',
