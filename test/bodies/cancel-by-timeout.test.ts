@@ -87,7 +87,7 @@ describeClients(
       const waiting = async (): Promise<readonly Row[]> =>
         outsider.run({
           sql: `select id from information_schema.processlist
-                 where db = database() and info like 'select * from item%'`,
+                 where db = database() and id <> connection_id() and info like 'select%for update'`,
           params: [],
         })
       await until(async () => (await waiting()).length > 0, 'the statement that waits')
