@@ -15,6 +15,7 @@ import { LockUsageError } from '../../src/core/errors.ts'
 import { createLocks } from '../../src/entries/postgres-js.ts'
 import { describeEngines, until, type EngineContext } from '../engines/use.ts'
 import { gate } from '../entries/stage.ts'
+import { steps } from './delayed-answers.ts'
 
 describeEngines(specs, { only: ['postgres'] })
 
@@ -288,6 +289,29 @@ function specs(context: EngineContext): void {
       expect(answers.map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
     })
     expect(await ids()).toEqual([2])
+  })
+
+  test('what is sent while a savepoint is on its way is not undone with it in silence', async () => {
+    const locks = createLocks(sql)
+    const beside = async (end: () => void): Promise<readonly string[]> =>
+      locks.transaction(async (tx) => {
+        await tx`select 1`
+        const nested = tx.savepoint(async (inner) => {
+          await inner`insert into note (id) values (1)`
+          end()
+        })
+        // it is in line behind the savepoint
+        await steps(20)
+        const answers = await Promise.allSettled([nested, tx`insert into note (id) values (2)`])
+        return answers.map(({ status }) => status)
+      })
+    const failing = beside(() => {
+      throw new Error('for the test')
+    })
+    await expect(failing).rejects.toThrow('and with it what was sent beside it')
+    expect(await ids()).toEqual([])
+    expect(await beside(() => {})).toEqual(['fulfilled', 'fulfilled'])
+    expect(await ids()).toEqual([1, 2])
   })
 
   test('a cursor is read piece by piece; one that is left open fails the transaction', async () => {

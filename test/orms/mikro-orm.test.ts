@@ -162,6 +162,21 @@ function specs(context: EngineContext): void {
     })
   })
 
+  test('work that joins the transaction may nest in it, and undoes nothing when it fails', async () => {
+    const joining = { propagation: 'required' as never }
+    const change = (value: number) => async (em: typeof orm.em) =>
+      void (await em.nativeUpdate(Wallet, { id: 1 }, { balance: value }))
+    await createLocks(orm).transaction(async (tx) => {
+      await tx.transactional((joined) => joined.transactional(change(7)), joining)
+      const failing = tx.transactional(async (joined) => {
+        await change(8)(joined)
+        throw new Error('for the test')
+      }, joining)
+      await expect(failing).rejects.toThrow('for the test')
+    })
+    expect(await balance()).toBe(8)
+  })
+
   test('what would end or leave the transaction is refused', async () => {
     await createLocks(orm).transaction(async (tx) => {
       for (const name of ['begin', 'commit', 'rollback'] as const)

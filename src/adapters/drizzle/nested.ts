@@ -26,8 +26,8 @@ export function withSavepoints<Tx extends object>(tx: Tx): Tx {
     : async (work, terms) => {
         if (terms !== undefined) throw otherTerms()
         // Drizzle gives one name to the savepoints of all
-        return afterOthers(tx, () =>
-          nest.call(tx, (inner) => toItsEnd(tx, inner, async () => nested(work, inner))),
+        return afterOthers(tx, (self) =>
+          nest.call(tx, (inner) => toItsEnd(self, inner, async () => nested(work, inner))),
         )
       }
   return tx

@@ -8,6 +8,7 @@ import {
   toItsEnd,
   withoutFunction,
 } from '../orm/nesting.ts'
+import type { NestedWork } from '../orm/wire.ts'
 
 /** What Knex calls a transaction. */
 export interface Trx {
@@ -43,16 +44,16 @@ function keepEnds(inner: Trx): () => void {
 export function withSavepoints(trx: Trx): Trx {
   const { context } = trx
   const nest = context.transaction.bind(context)
-  const run = (scope: Scope, config?: object): unknown =>
+  const run = (self: NestedWork, scope: Scope, config?: object): unknown =>
     nest((inner: Trx) => {
       const giveBack = keepEnds(inner)
-      return toItsEnd(trx, inner, () => nested(scope, inner, trx)).finally(giveBack)
+      return toItsEnd(self, inner, () => nested(scope, inner, trx)).finally(giveBack)
     }, config)
   context.transaction = async (scope, config) => {
     if (typeof scope !== 'function') throw withoutFunction()
     const { isolationLevel, readOnly } = (config ?? {}) as Terms
     if (isolationLevel !== undefined || readOnly !== undefined) throw otherTerms()
-    return afterOthers(trx, () => run(scope as Scope, config))
+    return afterOthers(trx, (self) => run(self, scope as Scope, config))
   }
   context.transactionProvider = () => {
     throw withoutFunction()

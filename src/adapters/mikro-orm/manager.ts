@@ -1,6 +1,7 @@
 import { noteDerived } from '../../core/derived.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import { afterOthers, refuseEnd, toItsEnd } from '../orm/nesting.ts'
+import { followCall, type NestedWork } from '../orm/wire.ts'
 
 type Work = (em: Manager) => unknown
 
@@ -37,6 +38,9 @@ interface NestingOptions {
 /** Those that would take the statements of the work out of its transaction meanwhile. */
 const leaving = new Set(['not_supported', 'requires_new'])
 
+/** Those whose work is a part of the transaction that is there. */
+const joining = new Set(['required', 'supports', 'mandatory'])
+
 /** MikroORM gives another object to nested work, which is the same transaction, and names savepoints by their depth. */
 export function keptInside<M extends Manager>(em: M): M {
   const nest = em.transactional.bind(em)
@@ -47,13 +51,14 @@ export function keptInside<M extends Manager>(em: M): M {
         'propagation',
         'would leave the transaction: use the orm that the locks are of',
       )
-    const nested = (inner: Manager): Promise<unknown> => {
-      // where it joins, it is given the same one
-      if (inner === em) return Promise.resolve(work(em))
+    // there is no savepoint then, and the work may nest in what it joins
+    if (joining.has(String(options?.propagation)))
+      return followCall(em, async () => nest(() => work(em), options))
+    const nested = (self: NestedWork, inner: Manager): Promise<unknown> => {
       noteDerived(inner, em)
-      return toItsEnd(em, inner, async () => work(keptInside(inner)))
+      return toItsEnd(self, inner, async () => work(keptInside(inner)))
     }
-    return afterOthers(em, () => nest(nested, options))
+    return afterOthers(em, (self) => nest((inner) => nested(self, inner), options))
   }
   for (const name of ['begin', 'commit', 'rollback'] as const) em[name] = async () => refuseEnd(name)
   em.resetTransactionContext = () => refuseEnd('resetTransactionContext')

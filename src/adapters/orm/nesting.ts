@@ -4,25 +4,43 @@ import { inTurn, untilNoTurns } from '../turn.ts'
 import { Traffic } from './traffic.ts'
 import { followCall, nestedWork, wireOf, type NestedWork } from './wire.ts'
 
-/** Nested work of one transaction, one after another: of two savepoints at once, going back to one would undo the other. */
-export async function afterOthers(tx: object, nest: () => unknown): Promise<unknown> {
+/**
+ * Nested work of one transaction, one after another: of two savepoints at once, going back to one would undo the other.
+ * `nest` is given what it hands on to {@link toItsEnd}.
+ */
+export async function afterOthers(tx: object, nest: (self: NestedWork) => unknown): Promise<unknown> {
   for (let around = nestedWork.getStore(); around !== undefined; around = around.outer)
     if (around.of === tx && !around.isOver) throw wouldWaitForItself()
-  return followCall(tx, () => inTurn(tx, async () => nest()))
+  return followCall(tx, () => inTurn(tx, () => fromSavepoint(tx, nest)))
+}
+
+/**
+ * Its savepoint is set before the ORM calls the work, and gone back to behind it, also where RELEASE fails: what others
+ * send in all that time would be undone with it.
+ */
+async function fromSavepoint(of: object, nest: (self: NestedWork) => unknown): Promise<unknown> {
+  const wire = wireOf(of)
+  const outer = nestedWork.getStore()
+  const self: NestedWork = { of, wire, outer, traffic: new Traffic(), hasOthers: false, isOver: false }
+  const [answer] = await Promise.allSettled([nestedWork.run(self, async () => nest(self))])
+  self.isOver = true
+  wire?.leave(self, answer.status === 'rejected')
+  if (answer.status === 'rejected') throw answer.reason
+  return answer.value
 }
 
 /** What was started in `inner`, and not awaited, belongs to what its savepoint is for, with all that follows from it. */
-export async function toItsEnd(of: object, inner: object, work: () => Promise<unknown>): Promise<unknown> {
-  const traffic = new Traffic()
-  const wire = wireOf(of)
-  const outer = nestedWork.getStore()
-  const self: NestedWork = { of, wire, outer, traffic, hasOthers: false, isOver: false }
+export async function toItsEnd(
+  self: NestedWork,
+  inner: object,
+  work: () => Promise<unknown>,
+): Promise<unknown> {
+  const { traffic, wire } = self
+  // an ORM may call it from elsewhere, and from there have set the savepoint
   wire?.enter(self)
   const [answer] = await Promise.allSettled([nestedWork.run(self, work)])
   traffic.returned()
   await traffic.untilStill(() => untilNoTurns(inner))
-  self.isOver = true
-  wire?.leave(self, answer.status === 'rejected' || traffic.late !== undefined)
   if (answer.status === 'rejected') throw answer.reason
   if (traffic.late !== undefined) throw floatingFailure(traffic.late)
   return answer.value

@@ -28,12 +28,12 @@ export class Wire {
   /** Why the transaction must not be stored. */
   #failure: Error | undefined
 
-  /** Nested work that is about to begin. */
+  /** Nested work that has begun: from now on, what others send would be undone with it. */
   enter(work: NestedWork): void {
     this.#nested.add(work)
   }
 
-  /** It is over. The ORM goes back to its savepoint if it has failed. */
+  /** It is over. The ORM has gone back to its savepoint if it has failed. */
   leave(work: NestedWork, isUndone: boolean): void {
     this.#nested.delete(work)
     if (isUndone && work.hasOthers) this.#failure ??= undoneWithNested()
@@ -102,7 +102,10 @@ export class Wire {
     const own = new Set<NestedWork>()
     for (let work = nestedWork.getStore(); work !== undefined; work = work.outer) {
       own.add(work)
-      if (work.wire === this) all.push(work.traffic)
+      if (work.wire !== this) continue
+      all.push(work.traffic)
+      // the first of them is the ORM's SAVEPOINT: what comes behind it counts before it is answered
+      if (!work.isOver) this.enter(work)
     }
     for (const work of this.#nested) if (!own.has(work)) work.hasOthers = true
     for (const traffic of all) traffic.start()

@@ -1,6 +1,7 @@
 import { noteDerived } from '../../core/derived.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import { afterOthers, toItsEnd } from '../orm/nesting.ts'
+import type { NestedWork } from '../orm/wire.ts'
 import { allOf } from './driver.ts'
 
 type Work = (tx: object) => unknown
@@ -23,7 +24,8 @@ export function savepointOn(
       throw new LockUsageError('work', 'a savepoint needs a function: savepoint(name, async (tx) => {})')
     count += 1
     const name = second === undefined ? `s${count}` : `s${count}_${String(first)}`
-    return afterOthers(tx, () => nested(tx, { ...nesting, work, name: `"${name.replaceAll('"', '""')}"` }))
+    const quoted = `"${name.replaceAll('"', '""')}"`
+    return afterOthers(tx, (self) => nested(self, { ...nesting, work, name: quoted }))
   }
 }
 
@@ -32,12 +34,12 @@ interface Nested extends Nesting {
   readonly name: string
 }
 
-async function nested(tx: object, { send, inner, work, name }: Nested): Promise<unknown> {
+async function nested(self: NestedWork, { send, inner, work, name }: Nested): Promise<unknown> {
   const own = inner()
-  noteDerived(own, tx)
+  noteDerived(own, self.of)
   await send(`SAVEPOINT ${name}`)
   try {
-    const value = await toItsEnd(tx, own, async () => allOf(await work(own)))
+    const value = await toItsEnd(self, own, async () => allOf(await work(own)))
     await send(`RELEASE SAVEPOINT ${name}`)
     return value
   } catch (error) {

@@ -1,7 +1,7 @@
 import { noteDerived, originOf } from '../../core/derived.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import { afterOthers, otherTerms, toItsEnd } from '../orm/nesting.ts'
-import type { Wire } from '../orm/wire.ts'
+import type { NestedWork, Wire } from '../orm/wire.ts'
 import { hasEnded } from '../transaction-body.ts'
 import { viewOf } from '../transaction-view.ts'
 import { begun } from './client.ts'
@@ -108,10 +108,12 @@ async function nest(
       'tx',
       '$transaction of a list is another transaction beside this one: await the queries, or give it a function',
     )
-  const nested = (inner: object): Promise<unknown> => {
+  const nested = (self: NestedWork, inner: object): Promise<unknown> => {
     const view = viewed(inner, open)
     noteDerived(view, of)
-    return toItsEnd(of, view, async () => (work as (inner: object) => unknown)(view))
+    return toItsEnd(self, view, async () => (work as (inner: object) => unknown)(view))
   }
-  return unveiled(afterOthers(of, () => (tx as Nesting).$transaction(nested, options)))
+  return unveiled(
+    afterOthers(of, (self) => (tx as Nesting).$transaction((inner) => nested(self, inner), options)),
+  )
 }

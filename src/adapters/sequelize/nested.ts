@@ -50,22 +50,25 @@ function nestIn(
     throw withoutFunction()
   }
   if (options.isolationLevel !== undefined || options.readOnly === true) throw otherTerms()
-  return afterOthers(outer, () =>
-    own(options, (inner: SequelizeTransaction) => nested(outer, inner, work as Work)),
+  return afterOthers(outer, (self) =>
+    own(options, (inner: SequelizeTransaction) =>
+      nested({ outer, inner }, () => toItsEnd(self, inner, async () => (work as Work)(inner))),
+    ),
   )
 }
 
-async function nested(
-  outer: SequelizeTransaction,
-  inner: SequelizeTransaction,
-  work: Work,
-): Promise<unknown> {
+interface Levels {
+  readonly outer: SequelizeTransaction
+  readonly inner: SequelizeTransaction
+}
+
+async function nested({ outer, inner }: Levels, work: () => Promise<unknown>): Promise<unknown> {
   noteDerived(inner, outer)
   keepName(inner, outer)
   const hooks = keepHooks(inner)
   const letEnd = keepOpen(inner)
   try {
-    const answer = await toItsEnd(outer, inner, async () => work(inner))
+    const answer = await work()
     handOver(hooks, outer)
     return answer
   } finally {

@@ -1,7 +1,7 @@
 import { noteDerived } from '../../core/derived.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import { afterOthers, otherTerms, toItsEnd } from '../orm/nesting.ts'
-import { followCall } from '../orm/wire.ts'
+import { followCall, type NestedWork } from '../orm/wire.ts'
 
 type Work = (manager: Manager) => unknown
 
@@ -29,13 +29,13 @@ export function withSavepoints<Runner extends ManagedRunner>(
 ): Manager {
   const nest = manager.transaction.bind(manager)
   followed(manager)
-  const nested = async (work: Work): Promise<unknown> => {
+  const nested = async (self: NestedWork, work: Work): Promise<unknown> => {
     const inner = managerOf(runner)
     runner.manager = inner
     noteDerived(inner, manager)
     withSavepoints(inner, runner, managerOf)
     try {
-      return await toItsEnd(manager, inner, async () => work(inner))
+      return await toItsEnd(self, inner, async () => work(inner))
     } finally {
       runner.manager = manager
     }
@@ -44,7 +44,7 @@ export function withSavepoints<Runner extends ManagedRunner>(
     const work = args.at(-1)
     if (typeof work !== 'function') throw new LockUsageError('work', 'must be a function')
     if (args.length > 1) throw otherTerms()
-    return afterOthers(manager, () => nest(() => nested(work as Work)))
+    return afterOthers(manager, (self) => nest(() => nested(self, work as Work)))
   }
   return manager
 }
