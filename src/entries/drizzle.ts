@@ -78,6 +78,7 @@ function selectsOf(kind: DrizzleKind): (query: unknown) => OrmSelect | undefined
     if (typeof query !== 'object' || query === null || !('toSQL' in query) || !('then' in query))
       return undefined
     if (givesOne(query)) throw noList()
+    if (hasRelations(query)) throw withRelations()
     return read(query as DrizzleSelect<Row>)
   }
 }
@@ -105,6 +106,19 @@ async function listOf(answer: PromiseLike<unknown>): Promise<readonly Row[]> {
 function givesOne(query: object): boolean {
   const { mode, queryMode } = query as { readonly mode?: unknown; readonly queryMode?: unknown }
   return mode === 'first' || queryMode === 'first'
+}
+
+/** Where they stand in the text depends on the mode, and their rows are locked in none. */
+function hasRelations(query: object): boolean {
+  const { config } = query as { readonly config?: { readonly with?: object } }
+  return Object.values(config?.with ?? {}).some(Boolean)
+}
+
+function withRelations(): LockUsageError {
+  return new LockUsageError(
+    'query',
+    'the rows of its relations are read by subqueries, which lock nothing: leave out with, and lock them in a separate query',
+  )
 }
 
 function noList(): LockUsageError {
