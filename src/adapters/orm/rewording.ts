@@ -13,7 +13,9 @@ export interface Rewording {
 
 interface Order extends Rewording {
   count: number
-  isElsewhere: boolean
+  /** Why what it gives is not all locked. */
+  refusal: LockUsageError | undefined
+  isOver: boolean
   /** Called with what is to be sent, once, where it is not to be sent yet. */
   hold: ((held: Held) => void) | undefined
 }
@@ -37,8 +39,11 @@ export function rewordable<Connection extends object>(connection: Connection, wi
     const method = value as Sending
     return (query: unknown, ...rest: unknown[]) => {
       const order = orders.getStore()
-      if (order === undefined || textOf(query) !== order.from)
+      const text = textOf(query)
+      if (order === undefined || text !== order.from) {
+        if (order?.isOver === false && isRead(text)) refuse(order, severalReads())
         return sent({ name, method, wire }, [query, ...rest])
+      }
       mustBeOn(wire, order)
       order.count += 1
       const send = (): unknown => sent({ name, method, wire }, [reworded(query, order.to), ...rest])
@@ -101,9 +106,20 @@ function reworded(query: unknown, to: string): unknown {
 
 /** Of another transaction it would be the other one that has the lock. */
 function mustBeOn(wire: Wire, order: Order): void {
-  if (order.wire === wire) return
-  order.isElsewhere = true
-  throw notOurs()
+  if (order.wire !== wire) refuse(order, notOurs())
+}
+
+/** The ORM is told, and may keep it to itself. */
+function refuse(order: Order, refusal: LockUsageError): never {
+  order.refusal ??= refusal
+  throw refusal
+}
+
+/** What an ORM reads besides, such as a relation, becomes a part of what it gives, and is not locked. */
+function isRead(text: unknown): boolean {
+  return (
+    typeof text === 'string' && /^(?:\s|\(|\/\*.*?\*\/|--.*\n)*(?:select|with|table|values)\b/is.test(text)
+  )
 }
 
 /** A query of an ORM, with another text than the ORM made. */
@@ -114,8 +130,8 @@ export interface RewordedRead<T> {
    */
   readonly ready: () => Promise<(why: unknown) => void>
   /**
-   * Rejects unless it was sent once, on the wire of the transaction: an ORM may answer from its cache, or send the query
-   * on another connection.
+   * Rejects unless it was sent once, on the wire of the transaction, and alone: an ORM may answer from its cache, send
+   * the query on another connection, or read relations by queries of their own.
    */
   readonly run: () => Promise<T>
 }
@@ -124,7 +140,7 @@ export function rewordedRead<T>(words: Rewording, run: () => PromiseLike<T>): Re
   let waiting: Held | undefined
   let answer: Promise<T> | undefined
   const ask = (hold?: Order['hold']): Promise<T> =>
-    asked({ ...words, count: 0, isElsewhere: false, hold }, run)
+    asked({ ...words, count: 0, refusal: undefined, isOver: false, hold }, run)
   const drop = (why: unknown): void => {
     waiting?.drop(why)
     waiting = undefined
@@ -153,9 +169,11 @@ async function asked<T>(order: Order, run: () => PromiseLike<T>): Promise<T> {
     answer = await orders.run(order, async () => run())
   } catch (error) {
     // the ORM puts its own error around it
-    throw order.isElsewhere ? notOurs() : error
+    throw order.refusal ?? error
+  } finally {
+    order.isOver = true
   }
-  if (order.isElsewhere) throw notOurs()
+  if (order.refusal !== undefined) throw order.refusal
   if (order.count === 1) return answer
   throw order.count === 0 ? notOurs() : new LockUsageError('query', `was sent ${order.count} times`)
 }
@@ -164,5 +182,12 @@ function notOurs(): LockUsageError {
   return new LockUsageError(
     'query',
     'was not sent on this transaction, so nothing is locked: build it with tx, and without a cache',
+  )
+}
+
+function severalReads(): LockUsageError {
+  return new LockUsageError(
+    'query',
+    'takes more than one SELECT, and not all that they read is locked: leave out what is read besides, such as a relation, and read it after it',
   )
 }
