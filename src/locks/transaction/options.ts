@@ -20,7 +20,7 @@ export interface TransactionOptions {
   readonly lockTimeoutMs?: number
   /** How often it is run at most. @default 5 */
   readonly attempts?: number
-  /** How long all attempts and pauses may take together: no new attempt starts after it, and no lock is waited for. @default no limit */
+  /** How long all attempts and pauses may take together: no new attempt starts after it, and `withLock` waits no longer for its lock. It does not end the work. @default no limit */
   readonly budgetMs?: number
   /** The pauses between attempts. */
   readonly backoff?: BackoffOptions
