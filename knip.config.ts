@@ -17,7 +17,7 @@ const config: KnipConfig = {
     'site/.vitepress/config.ts',
     'bench/{claims,run}.ts',
     'bench/scenarios/*.ts',
-    'bench/**/{booker,keeper,seller,teller,*child}.ts',
+    'bench/**/{booker,keeper,seller,teller,waiter,*child}.ts',
     'bench/leases/{contender,peer}.ts',
     'bench/typescript*.mjs',
     'examples/{*,*/main,starter/*/program}.ts',

@@ -92,7 +92,8 @@ describeClients(
         })
       await until(async () => (await waiting()).length > 0, 'the statement that waits')
       moveForward(timeoutMs)
-      for (const { id } of await waiting()) await outsider.run({ sql: `kill query ${id}`, params: [] })
+      for (const { id } of await waiting())
+        await outsider.run({ sql: `kill query ${String(id)}`, params: [] })
       const ended = await end
       ending.open()
       await held

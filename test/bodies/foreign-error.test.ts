@@ -45,18 +45,18 @@ const losses: Readonly<Record<string, readonly string[]>> = {
   mariadb: ["signal sqlstate '40001' set mysql_errno = 1213"],
 }
 
-const reset = (): Error => Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
+const connectionReset = (): Error => Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
 
 /** Errors that throw when they are looked at, some only deep within. */
 const unreadable: Readonly<Record<string, () => Error>> = {
   'an error whose field cannot be looked at any longer': () => {
     const { proxy: meta, revoke } = Proxy.revocable({}, {})
     revoke()
-    const inner = new Error('not stored', { cause: reset() })
+    const inner = new Error('not stored', { cause: connectionReset() })
     return Object.assign(new Error('no order', { cause: inner }), { meta })
   },
   'an error that does not say which fields it has': () =>
-    new Proxy(new Error('no order', { cause: reset() }), {
+    new Proxy(new Error('no order', { cause: connectionReset() }), {
       has: () => {
         throw new Error('nobody may ask')
       },
@@ -125,8 +125,7 @@ describe('work that calls a service which takes the order and then hangs up', ()
 
     test('and wraps an error of that connection which has its code is run once', async () => {
       let runs = 0
-      const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
-      const thrown = new Error('no payment', { cause: reset })
+      const thrown = new Error('no payment', { cause: connectionReset() })
       const work = stage.entry.locks.transaction(async (tx) => {
         runs += 1
         await stage.entry.read(tx)

@@ -11,7 +11,9 @@ import { counterOf, subjects, type Entry } from './subject.ts'
 
 describeEntries(named)
 for (const { title, engines, connect } of subjects)
-  describe(title, () => describeEngines((context) => elsewhere(context, connect), { only: engines }))
+  describe(title, () => {
+    describeEngines((context) => elsewhere(context, connect), { only: engines })
+  })
 describeEngines(inside, { only: ['postgres'] })
 
 /** The client gives up later: then the cause says that there was no answer. */
