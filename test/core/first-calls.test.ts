@@ -26,6 +26,10 @@ test('a key is the one of the call, although it is changed while the code is loa
   const holding = locks.acquire(key, { wait: 'nowait' })
   key[1] = 2
   const [lease, held] = await Promise.all([taking, holding])
+  expect([lease.key, held.key]).toEqual([
+    ['report', 1],
+    ['report', 1],
+  ])
   for (const taken of [
     locks.lease(['report', 1], { wait: 'nowait' }),
     locks.acquire(['report', 1], { wait: 'nowait' }),

@@ -127,7 +127,8 @@ export function createNamedLocks<Tx>(
   const leases = leasesOf(port)
   const fence = createFencing(scope)
   const acquire = createAcquire({ port, candidates, locking, leases, current: scope.current })
-  const lease: NamedLocks<Tx>['lease'] = async (key, options = {}) => {
+  const lease: NamedLocks<Tx>['lease'] = async (given, options = {}) => {
+    const key = ownKey(given)
     const name = chosenLeaseName(key)
     knownKeys.remember(key)
     const checked = checkLeaseOptions(asItIs(options))

@@ -218,7 +218,7 @@ function lastError({ kind, code, error, original, isOwn }: Failure): unknown {
   const from = code === undefined ? '' : ` (${code})`
   return new RetryableTransactionError(
     kind,
-    `the connection to the database was lost before anything was stored${from}: run it again`,
+    `the database was not reached, or its connection was lost, before anything was stored${from}: run it again`,
     { cause: original },
   )
 }
