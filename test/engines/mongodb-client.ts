@@ -45,6 +45,11 @@ export function plainVersion(url: string): Promise<string> {
   return withAdmin(url, versionFrom)
 }
 
+/** Has all that is stored written to the server's files. */
+export function flushed(url: string): Promise<void> {
+  return withAdmin(url, async (ask) => void (await ask({ fsync: 1 })))
+}
+
 type Ask = (command: Document) => Promise<Document>
 
 async function withAdmin<T>(url: string, work: (ask: Ask) => Promise<T>): Promise<T> {

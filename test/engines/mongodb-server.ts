@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import type { Origin, StartedServer, Unavailable } from './engine.ts'
 import { findPrograms } from './find-program.ts'
 import { freePort } from './free-port.ts'
-import { initiatedVersion, plainVersion } from './mongodb-client.ts'
+import { flushed, initiatedVersion, plainVersion } from './mongodb-client.ts'
 import { privateFolder } from './private-folder.ts'
 import { startServer } from './start-server.ts'
 
@@ -71,6 +71,7 @@ async function start(mongod: Mongod, origin: Origin, { args, version }: Kind): P
       folder,
       url: `mongodb://${address}/?directConnection=true`,
       version: (url) => version(url, address),
+      flush: flushed, // under Wine a signal kills it
     })
   } catch (error) {
     await folder.remove()

@@ -7,6 +7,8 @@ export interface ServerOptions extends Omit<ProcessOptions, 'isReady'> {
   readonly url: string
   /** Connects and asks for the version. Called again and again until it does not reject: the server is then ready. */
   readonly version: (url: string) => Promise<string>
+  /** Has what is stored written to its files, before a restart of a server that does not do so when it is told to end. */
+  readonly flush?: (url: string) => Promise<void>
 }
 
 /** Starts a server of ours as a process and gives it in the form that every {@link Source} answers with. */
@@ -24,6 +26,7 @@ export async function startServer(options: ServerOptions): Promise<StartedServer
       freeze,
       thaw,
       restart: async () => {
+        await options.flush?.(url)
         await end()
         return startServer(options)
       },
