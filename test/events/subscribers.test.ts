@@ -1,4 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { isDeepStrictEqual } from 'node:util'
 
 import { expect, onTestFinished, test } from 'vitest'
 
@@ -37,7 +38,7 @@ describePatterns(
         }),
       )
       const done = await shared.withLock(key, async () => 'done')
-      return [lease.key === key, held.receipt.asked, (refused as Error).message, done].join()
+      return [isDeepStrictEqual(lease.key, key), held.receipt.asked, (refused as Error).message, done].join()
     }
 
     test('a subscriber that freezes the events changes nothing for the caller', async () => {

@@ -1,4 +1,5 @@
 import { channel } from 'node:diagnostics_channel'
+import { isDeepStrictEqual } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
@@ -57,7 +58,7 @@ describePatterns(
         }),
       )
       const done = await shared.withLock(key, async () => 'done')
-      return [lease.key === key, held.receipt.asked, (failed as Error).message, done].join()
+      return [isDeepStrictEqual(lease.key, key), held.receipt.asked, (failed as Error).message, done].join()
     }
 
     test.each(Object.keys(broken))('%s change nothing for the caller', async (what) => {
