@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 
+import type * as SqliteEntry from '../../src/entries/better-sqlite3.ts'
 import type * as DrizzleEntry from '../../src/entries/drizzle.ts'
 import type * as KnexEntry from '../../src/entries/knex.ts'
 import type * as KyselyEntry from '../../src/entries/kysely.ts'
@@ -19,6 +20,7 @@ export interface Library {
   readonly drizzle: typeof DrizzleEntry
   readonly knex: typeof KnexEntry
   readonly prisma: typeof PrismaEntry
+  readonly 'better-sqlite3': typeof SqliteEntry
 }
 
 const built = new URL('../../node_modules/.cache/holdfast-bench/', import.meta.url)
@@ -34,7 +36,7 @@ export async function publishedFolder(): Promise<URL> {
   return built
 }
 
-const names = ['pg', 'kysely', 'mysql2', 'mariadb', 'drizzle', 'knex', 'prisma'] as const
+const names = ['pg', 'kysely', 'mysql2', 'mariadb', 'drizzle', 'knex', 'prisma', 'better-sqlite3'] as const
 
 /** From the folder that {@link publishedFolder} gave, or, for those who only want to see it work, as it stands. */
 export async function libraryIn(folder: string): Promise<Library> {
@@ -54,6 +56,7 @@ async function asItStands(): Promise<Library> {
     drizzle: await import('../../src/entries/drizzle.ts'),
     knex: await import('../../src/entries/knex.ts'),
     prisma: await import('../../src/entries/prisma.ts'),
+    'better-sqlite3': await import('../../src/entries/better-sqlite3.ts'),
   }
 }
 
