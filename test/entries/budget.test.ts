@@ -2,9 +2,11 @@ import pg from 'pg'
 import { beforeAll, describe, expect, test } from 'vitest'
 
 import { LockTimeoutError, RetryableTransactionError } from '../../src/core/errors.ts'
+import { createLocks as duckdb } from '../../src/entries/duckdb.ts'
 import { createLocks } from '../../src/entries/pg.ts'
 import type { Locks } from '../../src/locks.ts'
 import { NoAnswerError } from '../../src/locks/limit.ts'
+import { loadDuckdb } from '../engines/duckdb-driver.ts'
 import { describeEngines, type EngineContext } from '../engines/use.ts'
 import { caught, describeEntries, gate, type Stage } from './stage.ts'
 import { counterOf, subjects, type Entry } from './subject.ts'
@@ -15,6 +17,7 @@ for (const { title, engines, connect } of subjects)
     describeEngines((context) => elsewhere(context, connect), { only: engines })
   })
 describeEngines(inside, { only: ['postgres'] })
+describeEngines(repeating, { only: ['duckdb'] })
 
 /** The client gives up later: then the cause says that there was no answer. */
 function expectServersEnd(error: unknown, budgetMs: number): void {
@@ -203,4 +206,36 @@ function inside(context: EngineContext): void {
       }, options)
       expect(seen).toBe(2)
     }))
+}
+
+/** Here a lock is waited for by repeating the transaction, each time on another connection. */
+function repeating(context: EngineContext): void {
+  test('a budget that ends while the connection is waited for is said of the lock, which is waited for still', async () => {
+    const instance = await (await loadDuckdb()).DuckDBInstance.fromCache(context.engine.server.url)
+    const session = await context.engine.open()
+    for (const statement of context.kind.sample.setUp) await session.run(statement)
+    await session.close()
+    let isFirst = true
+    const connect: typeof instance.connect = () => {
+      if (!isFirst) return new Promise(() => {})
+      isFirst = false
+      return instance.connect()
+    }
+    const [held, ending] = [gate(), gate()]
+    const holding = duckdb(instance).transaction(async (tx) => {
+      await tx.run('update counter set n = n where id = 1')
+      held.open()
+      await ending.opened
+    })
+    await held.opened
+    const locks = duckdb(Object.assign(Object.create(instance) as typeof instance, { connect }))
+    const waiting = locks.transaction((tx) => locks.rows(tx, counterOf('duckdb')), { budgetMs: 300 })
+    const error = await caught(waiting).finally(ending.open)
+    await holding
+    expect(error).toBeInstanceOf(LockTimeoutError)
+    expect(error).toMatchObject({
+      timeoutMs: 300,
+      message: expect.stringContaining('not acquired within 300 ms (budgetMs)') as unknown,
+    })
+  })
 }

@@ -1,6 +1,6 @@
 import type { LockKey } from '../../core/key.ts'
 import { attempt, holdMs, isKeptOut, type Attempt } from './attempt.ts'
-import type { Tried } from '../named/advisory.ts'
+import type { Tried } from '../named/try-lock.ts'
 import type { Ground, TrialLocks } from './ground.ts'
 import { broken, holds, untried, verdictOfError, verdictOfLoser, type Verdict } from './verdict.ts'
 

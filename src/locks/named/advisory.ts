@@ -1,9 +1,10 @@
-import { checkObject, checkWork } from '../../core/check-field.ts'
-import { deadlineIn } from '../../core/deadline.ts'
-import { LockNotAvailableError, LockTimeoutError, LockUsageError } from '../../core/errors.ts'
+import { checkWork } from '../../core/check-field.ts'
+import { performance } from '../../core/clock.ts'
+import { deadlineIn, type Deadline } from '../../core/deadline.ts'
+import { LockTimeoutError, LockUsageError } from '../../core/errors.ts'
 import { ownKey, type LockKey } from '../../core/key.ts'
 import type { Receipt } from '../../core/receipt.ts'
-import { HeldLock, HeldLocks, type LockInTransaction, type LocksInTransaction } from './held-lock.ts'
+import { HeldLock, HeldLocks, type LocksInTransaction } from './held-lock.ts'
 import { joinLock } from './join-lock.ts'
 import type { Lanes } from '../lane.ts'
 import {
@@ -18,7 +19,8 @@ import { waitDeadline, type NamedLocking, type Opening } from './opening.ts'
 import { NoAnswerError } from '../limit.ts'
 import { asTimeout } from '../open-session.ts'
 import { askedOn, labelOf, naming, notAvailable, type Asked, limitedBy } from '../refused.ts'
-import { endTurns, takeTurns, turnsWithin } from './turns.ts'
+import { tryWith, type LockedWork, type Tried } from './try-lock.ts'
+import { endTurns, takeTurns, turnsWithin, type Turns } from './turns.ts'
 import { checkPart } from '../transaction/join.ts'
 import type { TransactionOptions } from '../transaction/options.ts'
 import { tellOpening } from '../transaction/lock-stories.ts'
@@ -28,12 +30,6 @@ import type { runBatch } from '../batch/run-batch.ts'
 import type { BatchResult, DeclaredStatement } from '../batch/statement.ts'
 import type { Whole } from '../transaction/job.ts'
 import { failWith, runOutermost, type Transactions } from '../transaction/transaction.ts'
-
-/** Work that runs in a transaction under a lock. */
-export type LockedWork<Tx, T> = (tx: Tx, held: LockInTransaction) => Promise<T>
-
-/** What became of work that is not to wait for its lock: what it gave, or nothing, because another holds the lock. */
-export type Tried<T> = { readonly acquired: true; readonly value: T } | { readonly acquired: false }
 
 /** Named locks that last as long as a transaction. */
 export interface AdvisoryLocks<Tx> {
@@ -154,33 +150,6 @@ function asTheyAre(statements: unknown): unknown {
   })
 }
 
-interface TryCall<Tx, T> {
-  readonly key: LockKey
-  readonly work: LockedWork<Tx, T>
-  readonly options: Omit<WithLockOptions, 'wait'> | undefined
-}
-
-async function tryWith<Tx, T>(
-  withLock: AdvisoryLocks<Tx>['withLock'],
-  { key, work, options }: TryCall<Tx, T>,
-): Promise<Tried<T>> {
-  if (options !== undefined) checkObject('options', options)
-  if (options !== undefined && 'wait' in options)
-    throw new LockUsageError('wait', 'tryLock never waits: use withLock')
-  checkWork(work)
-  let isAtWork = false
-  const noted: LockedWork<Tx, T> = (tx, held) => {
-    isAtWork = true
-    return work(tx, held)
-  }
-  try {
-    return { acquired: true, value: await withLock(key, noted, { ...options, wait: 'nowait' }) }
-  } catch (error) {
-    if (!isAtWork && error instanceof LockNotAvailableError) return { acquired: false }
-    throw error
-  }
-}
-
 /** What the named locks of one `locks` object have in common. */
 interface Place<Tx> {
   readonly transactions: Transactions<Tx>
@@ -244,9 +213,8 @@ function runLocked<Tx, T>(
   work: NamedWork<Tx, T>,
 ): Promise<T> {
   const { port, scope, candidates } = transactions
-  const deadline = waitDeadline(lock)
-  const budget = deadlineIn(options.budgetMs)
-  const turns = turnsWithin([deadline, budget], { lanes, signal: options.signal })
+  const [deadline, budget] = [waitDeadline(lock), deadlineIn(options.budgetMs)]
+  const turns = turnsOf({ lock, options, deadline, budget }, lanes)
   let isGranted = false
   const onChange = (granted: boolean): void => {
     isGranted = granted
@@ -254,7 +222,7 @@ function runLocked<Tx, T>(
   }
   const asked = limitedBy(options, askedOf(names, lock))
   const stories = tellOpening(port, () => names.map(({ key }) => ({ kind: 'named', key, ...lock })))
-  const opening: Opening = { locking, names, lock, deadline, onChange, stories }
+  const opening: Opening = { locking, names, lock, deadline, turnMs: 0, onChange, stories }
   const run = (): Promise<T> =>
     runOutermost({
       ...transactions,
@@ -265,7 +233,8 @@ function runLocked<Tx, T>(
       ...(whole && { whole }),
     })
   const waiting = lock.wait === 'nowait' || lock.mode === 'shared' ? undefined : takeTurns(names, turns)
-  return (waiting === undefined ? run() : waiting.then(run)).then(
+  const noteTurn = (): void => void (opening.turnMs = performance.now() - asked.began)
+  return (waiting === undefined ? run() : waiting.then(noteTurn).then(run)).then(
     (result) => {
       endTurns(turns)
       return result
@@ -277,6 +246,17 @@ function runLocked<Tx, T>(
       throw refusal
     },
   )
+}
+
+interface TurnTerms extends Pick<LockedCall<unknown>, 'lock' | 'options'> {
+  readonly deadline: Deadline
+  readonly budget: Deadline
+}
+
+/** Of the wait for a turn the server knows nothing: it has to end by what the lock and the call are given. */
+function turnsOf({ lock, options, deadline, budget }: TurnTerms, lanes: Lanes): Turns {
+  const untold = typeof lock.wait === 'object' ? [] : [deadlineIn(options.lockTimeoutMs)]
+  return turnsWithin([deadline, budget, ...untold], { lanes, signal: options.signal })
 }
 
 function refusalOf(thrown: unknown, asked: Asked, isGranted: boolean): unknown {

@@ -26,6 +26,7 @@ import { lockInTime, oneAtATime } from '../transaction/one-at-a-time.ts'
 import { tellInside } from '../transaction/lock-stories.ts'
 import { partOf } from '../transaction/part.ts'
 import { withSavepoint } from '../transaction/savepoint.ts'
+import { planInTime } from './timed-plan.ts'
 
 export interface JoinCall {
   readonly name: NamedKey
@@ -54,8 +55,11 @@ async function joinNow(open: OpenTransaction<unknown>, call: JoinCall): Promise<
   if (has !== undefined) return heldAlready(has, { ...lock, key: name.key })
   const { mode, wait, exact } = lock
   const isolation = open.isolation ?? (await isolationOf(open))
-  const request = { key: name.key, mode, wait, exact, ...(isolation && { isolation }) }
-  const plan = locking.planFor(open, request, name.id)
+  const request = { key: name.key, mode, exact, ...(isolation && { isolation }) }
+  const time = { wait, lockTimeoutMs: open.limit.ms, leftMs: Infinity }
+  const [plan] = planInTime(open.dialect, time, (how) => [
+    locking.planFor(open, { ...request, wait: how }, name.id),
+  ]) as [Plan]
   checkJoinable(open, plan, isolation)
   await prepare(plan, locking)
   const began = performance.now()

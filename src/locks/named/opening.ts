@@ -21,6 +21,7 @@ import type { OpenTransaction, Server } from '../port.ts'
 import { receiptOf } from '../rows/rows.ts'
 import { withSetting } from '../setting.ts'
 import { sendLock, take } from '../take.ts'
+import { planInTime, type LockTime } from './timed-plan.ts'
 
 /** What named locks need to know and to have, the same for all of one `locks` object. */
 export interface NamedLocking {
@@ -39,6 +40,8 @@ export interface Opening {
   readonly lock: CheckedLock
   /** Until when this attempt may wait for them; the wait for a turn has used up some of the first one's time. */
   deadline: Deadline
+  /** What the wait for a turn has used up of `lockTimeoutMs`, in the first attempt. */
+  turnMs: number
   /** Told at the start of each attempt, and once all of them are held. */
   readonly onChange: (isGranted: boolean) => void
   /** What those are told who listen to locks: one for each name. Undefined where nobody does. */
@@ -78,17 +81,14 @@ function planOpening(
   opening: Opening,
   isolation: Isolation | undefined,
 ): PlannedOpening | Promise<PlannedOpening> {
-  const { locking, lock, deadline } = opening
+  const { locking, lock } = opening
   const { mode, exact } = lock
-  const ms = Math.min(open.leftMs, Math.max(1, Math.ceil(deadline.remainingMs())))
   const planAll = (wait: CheckedLock['wait']): Plan[] =>
     opening.names.map(({ id, key }) => {
       const request = { key, mode, exact, wait }
       return locking.planFor(open, isolation === undefined ? request : { ...request, isolation }, id)
     })
-  const timed = { timeoutMs: ms }
-  const asAsked = planAll(typeof lock.wait === 'object' ? timed : lock.wait)
-  const plans = isForServer(open, asAsked, ms) ? unlessCostly(planAll(timed), asAsked) : asAsked
+  const plans = planInTime(open.dialect, timeOf(open, opening), planAll)
   checkAccess(plans, open)
   // what the lock was planned for is what the transaction has to be
   if (open.dialect.named.defaultIsolation?.goesWithBegin === true) open.isolation = isolation
@@ -96,15 +96,17 @@ function planOpening(
   return plans.some(comesFirst) ? takeFirst(open, planned) : planned
 }
 
-/** Whether the lock's own statement has to say what is left of the budget: nothing else tells the server. */
-function isForServer({ dialect }: Server, [plan]: readonly Plan[], ms: number): boolean {
-  if (plan?.waiting.by !== 'server' || plan.waiting.timeoutMs !== undefined || ms === Infinity) return false
-  return plan.waiting.isRefusal !== true && dialect.transaction.lowerLockTimeout === undefined
-}
-
-/** A time that the statement has no place for would be a setting, which takes statements of its own. */
-function unlessCostly(timed: readonly Plan[], plans: readonly Plan[]): readonly Plan[] {
-  return timed.some(({ setting }) => setting !== undefined) ? plans : timed
+function timeOf(
+  { lockTimeoutMs, leftMs }: OpenTransaction<unknown>,
+  { lock: { wait }, deadline, turnMs }: Opening,
+): LockTime {
+  const ownMs = Math.max(1, Math.ceil(deadline.remainingMs()))
+  return {
+    wait: typeof wait === 'object' ? { timeoutMs: ownMs } : wait,
+    lockTimeoutMs: lockTimeoutMs === undefined ? undefined : lockTimeoutMs - turnMs,
+    leftMs,
+    isShortened: turnMs > 0 && lockTimeoutMs !== undefined,
+  }
 }
 
 function comesFirst(plan: Plan): boolean {

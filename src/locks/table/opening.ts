@@ -1,4 +1,3 @@
-import { performance } from '../../core/clock.ts'
 import { deadlineIn, type Deadline } from '../../core/deadline.ts'
 import { LockTimeoutError, LockUsageError } from '../../core/errors.ts'
 import type { Wait } from '../../core/request.ts'
@@ -13,15 +12,15 @@ import type { TableLock } from './options.ts'
 import type { TableOpening } from './port.ts'
 import { prepareTables } from './prepare.ts'
 
-/** Runs a transaction that locks its `tables` before its first statement. */
+/** Runs a transaction that locks its `tables` before its first statement. `began`: when it was asked for. */
 export async function runWithTables<Tx, T>(
   call: Job<Tx, T>,
+  began: number,
   run: (job: Job<Tx, T>) => Promise<T>,
 ): Promise<T> {
   const { port, candidates, planTable, options } = call
   const locks = tableLocks(options.tables ?? [])
   const wait = oneWait(locks)
-  const began = performance.now()
   const stories = tellOpening(port, () =>
     locks.map(({ table, mode = 'exclusive' }) => ({ kind: 'table', table, mode, wait })),
   )

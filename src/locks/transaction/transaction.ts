@@ -1,10 +1,12 @@
 import { backoffMs } from '../../core/backoff.ts'
 import { checkWork } from '../../core/check-field.ts'
+import { performance } from '../../core/clock.ts'
 import { deadlineIn, pause, type Deadline } from '../../core/deadline.ts'
 import { isRetryable, type ErrorKind } from '../../core/error-kind.ts'
 import {
   CommitOutcomeUnknownError,
   LockError,
+  LockTimeoutError,
   LockUsageError,
   RetryableTransactionError,
 } from '../../core/errors.ts'
@@ -19,6 +21,7 @@ import { withDeadlock } from '../deadlocks/examine.ts'
 import { placeOf } from '../event-place.ts'
 import { readFailure, type Failure } from '../failure.ts'
 import { waitDeadline } from '../named/opening.ts'
+import { NoConnectionError } from '../open-session.ts'
 import type { Job } from './job.ts'
 import { checkPart } from './join.ts'
 import { checkTransaction, type TransactionOptions } from './options.ts'
@@ -61,8 +64,10 @@ export function runTransaction<Tx, T>(
  */
 export function runOutermost<Tx, T>(call: Job<Tx, T>): Promise<T> {
   // what few transactions ask for is loaded when one does
-  if (call.options.tables !== undefined && call.tables === undefined)
-    return import('../table/opening.ts').then(({ runWithTables }) => runWithTables(call, runOutermost))
+  if (call.options.tables !== undefined && call.tables === undefined) {
+    const began = performance.now()
+    return import('../table/opening.ts').then(({ runWithTables }) => runWithTables(call, began, runOutermost))
+  }
   if (!areTransactionsHeard()) return runUntilStored(call)
   const event = eventOf(call)
   for (const story of call.opening?.stories ?? []) story.note({ transaction: event })
@@ -116,9 +121,14 @@ async function runAgain<Tx, T>(job: Job<Tx, T>, reason: unknown, deadline: Deadl
     try {
       return await attempt(state.attempt >= mostAttempts(options) ? lastOf(job) : job)
     } catch (next) {
-      error = next
+      error = isWithoutConnection(next) && failure.error instanceof LockContention ? failure.error : next
     }
   }
+}
+
+/** There was no time left for a connection: whoever waits for a lock by repeating the transaction waits for that still. */
+function isWithoutConnection(error: unknown): boolean {
+  return error instanceof LockTimeoutError && error.cause instanceof NoConnectionError
 }
 
 /** Whatever it is a reason for, the caller sees what the work has thrown. */
@@ -130,7 +140,10 @@ function ofWork({ thrown, lostBy }: WorkError, candidates: readonly Dialect[]): 
 /** The work had its locks: the time that it took is none that the next attempt has waited. */
 function waitAnew<Tx, T>({ opening, tables }: Job<Tx, T>, state: Progress): void {
   tables?.waitAnew()
-  if (opening !== undefined) opening.deadline = waitDeadline(opening.lock)
+  if (opening !== undefined) {
+    opening.deadline = waitDeadline(opening.lock)
+    opening.turnMs = 0
+  }
   state.contention = undefined
   state.waits = 0
 }
