@@ -1,19 +1,20 @@
 import { LockTimeoutError, RetryableTransactionError } from '../core/errors.ts'
 import { naming, notInTime, type Asked } from './refused.ts'
 
+const heldByAnother = 'the lock is held by another: the transaction is repeated until it is free'
+
 /**
- * A lock is held by another on an engine that reports it by ending the transaction. The wait for it is done by
- * repeating the transaction: that is not a failed attempt, and it has the lock's own time limit.
+ * A lock is held by another on an engine that reports it by ending the transaction, or the transaction cannot see what
+ * the lock needs, since that is younger. The wait for it is done by repeating the transaction, whatever the work makes of
+ * this error: that is not a failed attempt, and it has the lock's own time limit.
  */
 export class LockContention extends RetryableTransactionError {
   readonly timeoutMs: number | undefined
   /** Which lock it is, once that is known. */
   asked: Asked | undefined
 
-  constructor(timeoutMs: number | undefined, cause: unknown) {
-    super('write-conflict', 'the lock is held by another: the transaction is repeated until it is free', {
-      cause,
-    })
+  constructor(timeoutMs: number | undefined, cause: unknown, message = heldByAnother) {
+    super('write-conflict', message, { cause })
     this.timeoutMs = timeoutMs
   }
 
@@ -40,4 +41,10 @@ export function namingHeld(error: unknown, asked: Asked): unknown {
   if (!(error instanceof LockContention)) return naming(error, asked)
   error.asked ??= asked
   return error
+}
+
+/** Nobody holds the lock, but the transaction began before what it needs was made, and may not see it. */
+export function madeJustNow(what: string, timeoutMs: number | undefined): LockContention {
+  const why = `${what} was made just now`
+  return new LockContention(timeoutMs, new Error(why), `${why}: the transaction is repeated, to see it`)
 }

@@ -5,7 +5,7 @@ import type { Plan } from '../../core/plan.ts'
 import type { Receipt } from '../../core/receipt.ts'
 import type { Isolation } from '../../core/request.ts'
 import type { SavepointWatch } from '../../core/session.ts'
-import { LockContention, namingHeld } from '../contention.ts'
+import { madeJustNow, namingHeld } from '../contention.ts'
 import { isolationOf } from './default-isolation.ts'
 import { noteJoined, watchReturns } from './given-up.ts'
 import type { CheckedLock } from './lock-options.ts'
@@ -128,5 +128,5 @@ function checkJoinable(
 /** What was made just now may be invisible to this transaction: it is repeated. */
 async function prepare(plan: Plan, { needs }: NamedLocking): Promise<void> {
   if (isWholeDatabase(plan) || !(await needs.make(plan.needs))) return
-  throw new LockContention(plan.waiting.timeoutMs, new Error('its row was made just now'))
+  throw madeJustNow('the row of the lock', plan.waiting.timeoutMs)
 }

@@ -84,6 +84,8 @@ async function sendMark(
   return session.run(once.mark(name))
 }
 
+const isMissing = 'the table _once is missing: the transaction is repeated once it has been made'
+
 /** How long a table that is missing is made again and again: another may be making it, or have dropped it. */
 const patienceMs = 5000
 
@@ -106,7 +108,7 @@ class MarkTable {
     if (dialect.transaction.writeMode === undefined) {
       // sent in the opposite order
       atEnd.push(...dialect.once.schema.map(withoutLock).toReversed())
-      throw new LockContention(undefined, missing)
+      throw new LockContention(undefined, missing, isMissing)
     }
     for (const statement of dialect.once.schema) await session.run(statement)
   }

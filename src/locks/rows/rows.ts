@@ -4,7 +4,7 @@ import type { Plan } from '../../core/plan.ts'
 import type { Receipt } from '../../core/receipt.ts'
 import type { RowRequest, TableName } from '../../core/request.ts'
 import type { Row, Statement } from '../../core/statement.ts'
-import { LockContention, namingHeld } from '../contention.ts'
+import { LockContention, madeJustNow, namingHeld } from '../contention.ts'
 import type { Needs } from '../needs.ts'
 import type { OpenTransaction } from '../port.ts'
 import { labelOfRows, limitedIn, type Asked } from '../refused.ts'
@@ -74,7 +74,7 @@ async function lockNamed(open: OpenTransaction<unknown>, call: RowCall): Promise
     if (plan.begin !== undefined && open.access === 'read-only')
       throw new LockUsageError('access', 'a read-only transaction cannot lock rows on this database')
     if (plan.needs.length > 0 && (await needs.make(plan.needs)))
-      throw new LockContention(plan.waiting.timeoutMs, new Error('its guard was made just now'))
+      throw madeJustNow('the guard of the rows', plan.waiting.timeoutMs)
     const asked = performance.now()
     return given(call, await lockNow(open, call), performance.now() - asked)
   } catch (error) {

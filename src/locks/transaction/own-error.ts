@@ -3,6 +3,7 @@ import { classifyFor } from '../../core/classify.ts'
 import { isRetryable, type ErrorKind } from '../../core/error-kind.ts'
 import { LockError, RetryableTransactionError } from '../../core/errors.ts'
 import { quietly, unwrap } from '../../core/unwrap.ts'
+import { LockContention } from '../contention.ts'
 import type { OpenTransaction } from '../port.ts'
 
 /** Carries an error out of an attempt that is the work's own, whatever it looks like: it is thrown as it is. */
@@ -33,9 +34,11 @@ export function failureOfWork(open: OpenTransaction<unknown>, error: unknown): u
 
 function readWork(open: OpenTransaction<unknown>, error: unknown): unknown {
   const isForeign = !isOfTransaction(open, error)
-  if (!isForeign && classifyFor(error, open.dialect).kind !== 'other')
-    return isMadeByWork(open, error) ? new WorkError(error, error) : error
+  const { kind } = classifyFor(error, open.dialect)
   const lostBy = lostBefore(open)
+  // in a transaction that was lost before, a row that is there already is a failure like any other
+  const isPlain = kind === 'other' || (kind === 'unique-violation' && lostBy !== undefined)
+  if (!isForeign && !isPlain) return isMadeByWork(open, error) ? new WorkError(error, error) : error
   return isForeign || lostBy !== undefined ? new WorkError(error, lostBy) : error
 }
 
@@ -54,11 +57,12 @@ function isMadeByWork(
   return kind === 'other' && code === undefined
 }
 
-function lostBefore({ session, dialect }: OpenTransaction<unknown>): unknown {
+function lostBefore({ session, dialect, doom }: OpenTransaction<unknown>): unknown {
+  const held = doom?.why instanceof LockContention ? doom.why : undefined
   const ending = session.witness?.ending
-  if (ending === undefined) return undefined
+  if (ending === undefined) return held
   const { kind, transaction } = classifyFor(ending, dialect)
-  return isRetryable(kind) && transaction !== 'open' ? ending : undefined
+  return isRetryable(kind) && transaction !== 'open' ? ending : held
 }
 
 /** Errors that another call of Holdfast's has ended with. It has done what could be done about them. */

@@ -9,7 +9,11 @@ import type { OpenTransaction } from '../port.ts'
  * own error, and so a reason to run it again.
  */
 export function partOf<T>(open: OpenTransaction<unknown>, call: () => Promise<T>): Promise<T> {
-  return add(open, call, (error) => void (open.refusals ??= []).push(error))
+  return add(open, call, (error) => {
+    ;(open.refusals ??= []).push(error)
+    // work that catches it has gone on without what it asked for
+    if (error instanceof LockContention) open.doom ??= { why: error }
+  })
 }
 
 /** The same for a call that runs work of the caller's besides: what that throws is not the transaction's own. */
