@@ -13,7 +13,7 @@ export class LockContention extends RetryableTransactionError {
   /** Which lock it is, once that is known. */
   asked: Asked | undefined
 
-  constructor(timeoutMs: number | undefined, cause: unknown, message = heldByAnother) {
+  constructor(timeoutMs: number | undefined, cause: unknown, message: string = heldByAnother) {
     super('write-conflict', message, { cause })
     this.timeoutMs = timeoutMs
   }
@@ -46,5 +46,5 @@ export function namingHeld(error: unknown, asked: Asked): unknown {
 /** Nobody holds the lock, but the transaction began before what it needs was made, and may not see it. */
 export function madeJustNow(what: string, timeoutMs: number | undefined): LockContention {
   const why = `${what} was made just now`
-  return new LockContention(timeoutMs, new Error(why), `${why}: the transaction is repeated, to see it`)
+  return new LockContention(timeoutMs, new Error(why), `${why}: the transaction is repeated`)
 }
