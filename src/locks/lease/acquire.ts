@@ -28,7 +28,7 @@ export interface Acquisition {
   readonly name: string
   readonly ttlMs: number
   readonly deadline: Deadline
-  /** Until when a request is made again that lost against another statement. */
+  /** Until when a request is made again that lost against another statement, or waits for its turn in this process. */
   readonly repeatUntil: Deadline
   readonly signal: AbortSignal | undefined
   /** Whether a request whose answer was lost may be made again: not by somebody who does not wait, for nothing at all. */
@@ -126,7 +126,7 @@ function notHad({ kind, error, dialect }: Failed): Busy {
 }
 
 async function request(asked: Acquisition, claim: LeaseClaim): Promise<Reply> {
-  const { port, ttlMs, deadline, signal, aside, mayRepeat } = asked
+  const { port, ttlMs, deadline, repeatUntil, signal, aside, mayRepeat } = asked
   // an answer that takes as long as the lease is worth nothing
   const mostMs = (): number => Math.min(ttlMs - marginMs(ttlMs), deadline.remainingMs())
   const limit = limitTo({ ms: mostMs(), signal })
@@ -138,6 +138,7 @@ async function request(asked: Acquisition, claim: LeaseClaim): Promise<Reply> {
       return acquire(claim)
     },
     signal: limit.signal,
+    turnBy: repeatUntil,
     onSend: () => {
       asked.onSend?.()
       if (answerMs !== undefined) limit.endIn(Math.min(answerMs, mostMs()), slowTakeover)

@@ -1,5 +1,5 @@
 import { delay, performance } from '../../core/clock.ts'
-import { deadlineIn } from '../../core/deadline.ts'
+import { deadlineIn, type Deadline } from '../../core/deadline.ts'
 import type { ErrorKind } from '../../core/error-kind.ts'
 import { LockTimeoutError, RetryableTransactionError } from '../../core/errors.ts'
 import { readAnswer, type Answer, type Row, type Statement } from '../../core/statement.ts'
@@ -16,6 +16,8 @@ export interface LeaseCall {
   readonly statements: (lease: LeaseCommands) => readonly Statement[]
   /** When nobody waits for the answer any longer. */
   readonly signal: Abortable
+  /** Until when others of this process are waited for, where one at a time can write. @default as long as for the answer */
+  readonly turnBy?: Deadline
   /** Told the moment before the request leaves. */
   readonly onSend?: (sentAt: number) => void
   /**
@@ -69,7 +71,7 @@ export function isAnswered(reply: Reply): reply is Answered {
 export async function callLease(port: LeasePort, call: LeaseCall): Promise<Reply> {
   let visit: Visit | undefined
   try {
-    visit = await enter(port, call.signal)
+    visit = await enter(port, call)
     const { session, doubt } = visit
     const known = port.server(session)
     const server =
@@ -97,19 +99,22 @@ interface Visit {
   readonly leaveAfter: (work: Promise<void>) => void
 }
 
-async function enter(port: LeasePort, signal: Abortable): Promise<Visit> {
+async function enter(
+  port: LeasePort,
+  { signal, turnBy = deadlineIn() }: Pick<LeaseCall, 'signal' | 'turnBy'>,
+): Promise<Visit> {
   const { lane } = port.sessions
   const began = performance.now()
   let endTurn: (() => void) | undefined
   try {
-    if (lane !== undefined) endTurn = await takeTurn(lane(), { deadline: deadlineIn(), signal })
+    if (lane !== undefined) endTurn = await takeTurn(lane(), { deadline: turnBy, signal })
     return visitOf(await openSession(port, { signal, purpose: 'for a lease' }), endTurn)
   } catch (error) {
     endTurn?.()
-    const isLate = error === signal.reason && error instanceof LockTimeoutError
-    if (!isLate) throw error
+    if (!(error instanceof LockTimeoutError)) throw error
     // who has not had its turn waits for a writer of its own process, and not for the pool
     if (lane !== undefined && endTurn === undefined) throw busyDatabase(error)
+    if (error !== signal.reason) throw error
     throw new NoConnectionError('for a lease', performance.now() - began)
   }
 }

@@ -34,7 +34,7 @@ export interface LeaseAsked {
   readonly signal: AbortSignal | undefined
 }
 
-/** How long somebody who does not wait repeats a request that lost against another statement. */
+/** How long somebody who does not wait repeats a request that lost against another, or waits for its turn to make it. */
 export const nowaitRepeatMs = 1000
 /** And waits for an answer: a transaction that holds up a takeover, or a silent server, is no reason to wait longer. */
 export const nowaitAnswerMs = 5000
@@ -62,20 +62,27 @@ async function takeNow(shop: LeaseShop, asked: LeaseAsked): Promise<Grant> {
     })
   } catch (error) {
     if (asked.signal?.aborted === true || error instanceof NoConnectionError) throw error
-    // nobody knows then whether another holds it
-    if (error instanceof NoAnswerError)
-      throw notAvailable(askedOn(shop.port, { ...refused, because: error.message }), error)
-    throw error instanceof RetryableTransactionError || deadline.isPast()
-      ? notAvailable(askedOn(shop.port, refused), error)
-      : error
+    const because = doubtOf(error, deadline)
+    throw because === undefined ? error : notAvailable(askedOn(shop.port, { ...refused, because }), error)
   }
   if (isGrant(tried)) return tried
   const { unsure, locked } = tried
   throw notAvailable(askedOn(shop.port, { ...refused, ...reasonOf(tried) }), unsure ?? locked)
 }
 
+const notSaid = 'the server did not say in time who has it'
+
+/** Why nobody knows whether another holds it. Undefined for an error that says something else. */
+function doubtOf(error: unknown, deadline: Deadline): string | undefined {
+  if (error instanceof NoAnswerError) return error.message
+  // on SQLite any transaction that writes is in the way of all leases
+  if (error instanceof RetryableTransactionError)
+    return 'the database is busy with another transaction, so that it is not known who has it'
+  return deadline.isPast() ? notSaid : undefined
+}
+
 function reasonOf({ unsure, locked }: Busy): Pick<Asked, 'because'> {
-  if (unsure !== undefined) return { because: 'the server did not say in time who has it' }
+  if (unsure !== undefined) return { because: notSaid }
   if (locked === undefined) return {}
   return { because: 'another is taking it, or a transaction under it is still open' }
 }

@@ -61,7 +61,7 @@ export async function look(search: Search): Promise<Seen> {
 }
 
 async function lookOnce(
-  { shop, asked, deadline }: Search,
+  { shop, asked, deadline, repeatUntil }: Search,
   names: readonly string[],
   onSend: () => void,
 ): Promise<Reply> {
@@ -69,6 +69,7 @@ async function lookOnce(
   const reply = await callLease(shop.port, {
     statements: (lease) => [lookOf(lease, names)],
     signal: limit.signal,
+    turnBy: repeatUntil,
     onSend,
     onLate: async (late) => void (await patiently(late)),
   })
