@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events'
 import { clearTimeout, performance, setTimeout } from '../../core/clock.ts'
 import { LockLostError, LockNotAvailableError } from '../../core/errors.ts'
 import { forget, type Grant } from '../lease/acquire.ts'
@@ -23,16 +24,24 @@ export const leaveMs = 1000
 
 /** The semaphores for which somebody of this process is in the line, by what the process calls them. */
 const waitedFor = new Set<string>()
+/** Tells who comes there. */
+const comers = new EventEmitter().setMaxListeners(0)
 
 /** Whether somebody of this process waits for such a permit. */
 export function isAnybodyWaiting(lane: string): boolean {
   return waitedFor.has(lane)
 }
 
+/** Resolves when somebody of this process comes to wait for such a permit; rejects when the signal aborts. */
+export async function untilAnybodyWaits(lane: string, signal: AbortSignal): Promise<void> {
+  await once(comers, lane, { signal })
+}
+
 /** Stands in the line of all processes, and takes the first permit that is free once it is first. */
 export async function takeAtDoor(search: Search): Promise<Taken> {
   const { lane } = search
   waitedFor.add(lane)
+  comers.emit(lane)
   try {
     for (;;) {
       const taken = await standAndLeave(search, await comeToDoor(search))

@@ -3,14 +3,14 @@ import { LockNotAvailableError, LockTimeoutError, RetryableTransactionError } fr
 import type { LockKey } from '../../core/key.ts'
 import { permitNames, type PermitKind } from '../../core/permit-name.ts'
 import type { LockMode } from '../../core/request.ts'
-import { takeTurn } from '../lane.ts'
+import { lengthOfLine, takeTurn } from '../lane.ts'
 import { forget } from '../lease/acquire.ts'
 import type { Lease, Leases, WaitForGrant } from '../lease/lease.ts'
 import { nowaitAnswerMs, nowaitRepeatMs, refusedOf } from '../lease/wait.ts'
 import { NoAnswerError } from '../limit.ts'
 import { NoConnectionError } from '../open-session.ts'
 import { askedOn, notAvailable, notInTime, type Asked } from '../refused.ts'
-import { isAnybodyWaiting, takeAtDoor } from './door.ts'
+import { isAnybodyWaiting, takeAtDoor, untilAnybodyWaits } from './door.ts'
 import { checkPermits, type PermitOptions, type SemaphoreOptions } from './options.ts'
 import { createSlowRequests, type Taken } from './slow.ts'
 import { look, takeOne, type Search } from './slots.ts'
@@ -83,6 +83,7 @@ async function takeNow(search: Search): Promise<Taken> {
     notAvailable(askedOn(shop.port, { ...refused, because }), cause)
   try {
     if (search.kind === 'shared') return await enterNow(search, refusal)
+    await letPass(search)
     for (let looks = 1; looks <= maxLooks; looks += 1) {
       if (isAnybodyWaiting(search.lane)) throw refusal('others wait for one')
       const seen = await look(search)
@@ -93,7 +94,7 @@ async function takeNow(search: Search): Promise<Taken> {
     }
   } catch (error) {
     if (asked.signal?.aborted === true || error instanceof NoConnectionError) throw error
-    const isSilent = error instanceof NoAnswerError || deadline.isPast()
+    const isSilent = error instanceof LockTimeoutError || deadline.isPast()
     throw isSilent || error instanceof RetryableTransactionError
       ? refusal('the database is busy', error)
       : error
@@ -101,6 +102,19 @@ async function takeNow(search: Search): Promise<Taken> {
   const unsure = search.slow.unsure()
   const isBusy = unsure !== undefined || search.slow.isAnyAsked()
   throw refusal(isBusy ? 'the database is busy' : allTaken(search), unsure)
+}
+
+/**
+ * Whoever of this process has asked before gets an answer before: a look of one's own might be the faster one. Ends as well
+ * when one of them turns out to wait, however long that takes. Rejects when they take too long to find out.
+ */
+async function letPass({ lane, asked, repeatUntil }: Search): Promise<void> {
+  if (isAnybodyWaiting(lane) || lengthOfLine(lane) === 0) return
+  const stop = new AbortController()
+  const turn = takeTurn(lane, { deadline: repeatUntil, signal: asked.signal })
+  // the turn is not kept: those behind have their looks at the same time, as if this one were not there
+  const passed = turn.then((endTurn) => endTurn())
+  await Promise.race([passed, untilAnybodyWaits(lane, stop.signal)]).finally(() => stop.abort())
 }
 
 /** Others who enter leave the door in a moment; who does not is its exclusive holder, or waits to be. */
