@@ -2,6 +2,7 @@
 import { inWords } from '../core/in-words.ts'
 import { clearTimeout, setTimeout } from '../core/clock.ts'
 import { LockLostError } from '../core/errors.ts'
+import type { Abortable } from './abort.ts'
 
 /** How something that is held ends. */
 export interface Ending {
@@ -12,7 +13,7 @@ export interface Ending {
   /** Gives it up without waiting for any answer, when the release does not end in time. */
   readonly abandon: (why: Error) => void
   /** Aborts when it is lost: then nobody needs to release it. */
-  readonly signal?: AbortSignal
+  readonly signal?: Abortable
   /** @default 5000 */
   readonly releaseWithinMs?: number | undefined
 }

@@ -149,6 +149,8 @@ interface Holding {
   readonly label: string
   readonly validity: Validity
   readonly renewal: Renewal
+  /** Aborts when it is not held any longer: one that nobody asks for costs less than the caller's signal. */
+  readonly over: Abortable
   readonly release: (signal: Abortable) => Promise<void>
 }
 
@@ -157,7 +159,12 @@ type Terms = CheckedLeaseOptions & ValidityOf & { readonly grant: Grant }
 function hold({ port, bell, rounds }: LeaseShop, terms: Terms): Holding {
   const { grant, label, onOver, ttlMs, holdAtLeastMs } = terms
   const { held } = grant
-  const validity = createValidity({ label, onOver }, grant.sentAt, ttlMs)
+  const over = new Cutoff()
+  const end = (isLost: boolean): void => {
+    over.abort(undefined)
+    onOver?.(isLost)
+  }
+  const validity = createValidity({ label, onOver: end }, grant.sentAt, ttlMs)
   const renewal = createRenewal({ port, rounds, held, validity, ttlMs, isAutomatic: terms.renew })
   const release = async (signal: Abortable): Promise<void> => {
     validity.end()
@@ -166,7 +173,7 @@ function hold({ port, bell, rounds }: LeaseShop, terms: Terms): Holding {
     const news = bell.farewell(held.name)
     if (await releaseLease(port, { held, freeAt, news, signal })) bell.ring(held.name)
   }
-  return { held, label, validity, renewal, release }
+  return { held, label, validity, renewal, over, release }
 }
 
 /** A class, because a getter in an object literal gives every object a shape of its own, which is kept for long. */
@@ -201,7 +208,7 @@ class LeaseFace implements Omit<Lease, 'release' | typeof Symbol.asyncDispose> {
 
 function faceOf(
   key: LockKey,
-  { held, label, validity, renewal, release }: Holding,
+  { held, label, validity, renewal, over, release }: Holding,
   keeper: KeptElsewhere | undefined,
 ): Lease {
   const abandoned = new Cutoff()
@@ -209,6 +216,7 @@ function faceOf(
     name: `the ${label}`,
     release: () => release(abandoned),
     abandon: (why) => abandoned.abort(why),
+    signal: over,
   })
   heldLeases.set(lease, { ...held, keeper })
   return lease
