@@ -55,6 +55,11 @@ const unreadable: Readonly<Record<string, () => Error>> = {
     const inner = new Error('not stored', { cause: connectionReset() })
     return Object.assign(new Error('no order', { cause: inner }), { meta })
   },
+  'an error whose cause cannot be looked at': () => {
+    const { proxy: cause, revoke } = Proxy.revocable({}, {})
+    revoke()
+    return new Error('no order', { cause })
+  },
   'an error that does not say which fields it has': () =>
     new Proxy(new Error('no order', { cause: connectionReset() }), {
       has: () => {
@@ -166,9 +171,14 @@ describeClients((scene) => {
         expect(thrown[0]).toBeInstanceOf(LockError)
       })
 
-      test.each([1, 5])(
-        'of its own transaction is what an error of the work was made of, which the caller sees after %i attempts',
-        async (attempts) => {
+      test.each([
+        [1, {}],
+        [5, {}],
+        // as libraries have them on theirs
+        [5, { query: 'no order', sql: 'select 1', sqlMessage: 'no order' }],
+      ])(
+        'of its own transaction is what an error of the work was made of, which the caller sees after %i attempts, with %o',
+        async (attempts, fields) => {
           const client = scene.connect(1)
           const retried: unknown[] = []
           const thrown: unknown[] = []
@@ -177,7 +187,7 @@ describeClients((scene) => {
             async (tx) => {
               await client.query(tx, 'select 1')
               const cause = await caught(client.query(tx, text))
-              thrown.push(new NoOrderError('no order', { cause }))
+              thrown.push(Object.assign(new NoOrderError('no order', { cause }), fields))
               throw thrown.at(-1)
             },
             { attempts, onRetry, backoff: { capMs: 1 } },
@@ -190,6 +200,21 @@ describeClients((scene) => {
           expect(classifyError(error, { dialect: scene.name as DialectName })).toMatchObject({ kind })
         },
       )
+
+      test('of its own transaction, and then an error of the work whose cause nobody can look at: the caller sees that', async () => {
+        const client = scene.connect(1)
+        const { proxy: cause, revoke } = Proxy.revocable({}, {})
+        revoke()
+        const thrown = new NoOrderError('no order', { cause })
+        const work = client.locks.transaction(
+          async (tx) => {
+            await caught(client.query(tx, text))
+            throw thrown
+          },
+          { attempts: 2, backoff: { capMs: 1 } },
+        )
+        expect((await caught(work)) === thrown).toBe(true)
+      })
 
       test.each<[string, (error: unknown) => unknown]>([
         ['as it is', (error) => error],

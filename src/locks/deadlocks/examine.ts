@@ -4,7 +4,7 @@ import { classifyFor } from '../../core/classify.ts'
 import type { Deadlock } from '../../core/deadlock.ts'
 import type { Deadline } from '../../core/deadline.ts'
 import { RetryableTransactionError } from '../../core/errors.ts'
-import { unwrap } from '../../core/unwrap.ts'
+import { quietly, unwrap } from '../../core/unwrap.ts'
 import type { OpenTransaction } from '../port.ts'
 import type { TransactionOptions } from '../transaction/options.ts'
 
@@ -66,8 +66,9 @@ function deadlocksIn({ error, thrown = error }: Loss): readonly RetryableTransac
   return unwrap(thrown).flatMap(({ error: layer }) => (isDeadlock(layer) ? [layer] : []))
 }
 
+/** What the work has put around an error may be anything, as a proxy that cannot be asked for its class. */
 function isDeadlock(error: unknown): error is RetryableTransactionError {
-  return error instanceof RetryableTransactionError && error.kind === 'deadlock'
+  return quietly(() => error instanceof RetryableTransactionError && error.kind === 'deadlock') === true
 }
 
 /** The same error, which tells of its deadlock where that was looked into. */

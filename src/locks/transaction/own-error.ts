@@ -42,8 +42,13 @@ function readWork(open: OpenTransaction<unknown>, error: unknown): unknown {
   return isForeign || lostBy !== undefined ? new WorkError(error, lostBy) : error
 }
 
-/** What libraries put on the errors of theirs that have the driver's as a `cause`, and no code. */
-const wrapperFields = ['query', 'sql', 'sqlMessage']
+/**
+ * Whether it is Drizzle's: the only library whose errors say nothing without their `cause`. Its class has no name where an
+ * application is bundled, and another's error may have a field `query` as well; its words are its own.
+ */
+function isOfDrizzle(error: Error & { readonly query?: unknown }): boolean {
+  return 'params' in error && error.message.startsWith(`Failed query: ${String(error.query)}`)
+}
 
 /** Whether the work has put an error of its own around one that means something: without its `cause` it says nothing. */
 function isMadeByWork(
@@ -52,7 +57,7 @@ function isMadeByWork(
 ): boolean {
   if (!(error instanceof Error) || error instanceof LockError) return false
   const isTold = [...(session.witness?.failures ?? []), ...refusals].includes(error)
-  if (isTold || wrapperFields.some((field) => quietly(() => field in error) !== false)) return false
+  if (isTold || quietly(() => isOfDrizzle(error)) === true) return false
   const { kind, code } = classifyFor(Object.create(error, { cause: { value: undefined } }), dialect)
   return kind === 'other' && code === undefined
 }
