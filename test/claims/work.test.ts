@@ -218,10 +218,29 @@ function specs(stage: QueueStage): void {
     )
     await started.opened
     stop.abort()
-    expect(await working).toEqual({ done: 0, failed: 0, lost: 1, released: 0 })
+    expect(await working).toEqual({ done: 0, failed: 0, lost: 0, released: 1 })
     expect(await states()).toBe('ready ready')
     const rows = await stage.table.all()
     expect(rows.map(({ claim_token }) => claim_token)).toEqual([null, null])
+  })
+
+  test('counts as lost what it could not give back when it is stopped', async () => {
+    await add(1)
+    const stop = new AbortController()
+    const started = gate()
+    const working = stage.shop.claims.work(
+      jobs,
+      async () => {
+        started.open()
+        await new Promise(() => {}) // for ever
+      },
+      { signal: stop.signal, shutdownMs: 300, ...quiet },
+    )
+    await started.opened
+    await stage.table.set('claim_token', 'another')
+    stop.abort()
+    expect(await working).toEqual({ done: 0, failed: 0, lost: 1, released: 0 })
+    expect((await stage.table.all())[0]).toMatchObject({ claim_token: 'another' })
   })
 
   test('leaves a job alone that its handler ended itself', async () => {

@@ -89,18 +89,21 @@ async function giveBack<R extends object>(
   { attendance, end, isUndone: isRolledBack }: GivenBack<R>,
 ): Promise<keyof WorkReport> {
   const { options, givenUp } = attendance
+  // as it is now: a stop that comes while the job is given back is not why
+  const isStopped = givenUp.aborted
   try {
-    await job.release({ delayMs: givenUp.aborted ? 0 : backoffMs(job.attempts ?? 1, options.backoff) })
+    await job.release({ delayMs: isStopped ? 0 : backoffMs(job.attempts ?? 1, options.backoff) })
     if (isRolledBack)
       options.onError(
         new Error('the transaction that was to end the job was rolled back: it is given back'),
         job,
       )
+    return isStopped && !isRolledBack ? 'released' : 'failed'
   } catch (error) {
     if (error instanceof LockLostError && end !== undefined) return end.as
     options.onError(error, job)
+    return isStopped ? 'lost' : 'failed'
   }
-  return givenUp.aborted ? 'lost' : 'failed'
 }
 
 function watch<R extends object>(

@@ -44,7 +44,7 @@ export interface WorkReport {
   readonly failed: number
   /** Jobs that were no longer this worker's before they ended. */
   readonly lost: number
-  /** Jobs that their handler gave back itself. */
+  /** Jobs that their handler gave back itself, or the worker when it was stopped and they had not finished in time. */
   readonly released: number
 }
 
