@@ -18,6 +18,16 @@ const LEVEL = `
     from performance_schema.events_transactions_current join performance_schema.threads using (thread_id)
    where processlist_id = ?`
 
+class Money {
+  readonly amount = 3
+}
+
+class Price {
+  toString(): string {
+    return '3 EUR'
+  }
+}
+
 function specs(context: EngineContext): void {
   let pool: mysql.Pool
   beforeAll(async () => {
@@ -196,10 +206,30 @@ function specs(context: EngineContext): void {
     ['one in a list', [{ a: 1 }]],
     ['a symbol', Symbol('a')],
     ['a function', () => 1],
+    ['one of a class that has no text', new Money()],
+    ['one in a set', new Set([new Money()])],
+    ['a map', new Map([['a', 1]])],
+    ['a promise', Promise.resolve(1)],
+    ['a buffer that nobody looks into', new ArrayBuffer(1)],
+    ['one whose text throws', Object.create(Object.create(null) as object)],
   ])('%s, of which the driver makes a text that nobody means, is refused', async (_, value) => {
     const session = await open()
     const asked = session.run({ sql: 'select n from counter where id = ?', params: [value as never] })
     await expect(asked).rejects.toMatchObject({ code: 'LOCK_USAGE', field: 'params' })
+    await session.release()
+  })
+
+  test.each<[string, unknown, unknown]>([
+    ['one of a class that has a text', new Price(), '3 EUR'],
+    ['an address', new URL('https://holdfast.example/'), 'https://holdfast.example/'],
+    ['bytes', new Uint8Array([65, 66]), Buffer.from('AB')],
+    ['a buffer', Buffer.from('AB'), Buffer.from('AB')],
+    ['a list', ['a'], 'a'],
+    ['a set', new Set(['a']), 'a'],
+    ['numbers of another size', new Int32Array([1, 2]), '1,2'],
+  ])('%s is sent as what it is', async (_, value, found) => {
+    const session = await open()
+    expect(await ask(session, 'select ? as found', value as never)).toEqual({ found })
     await session.release()
   })
 
