@@ -31,6 +31,32 @@ describe('a query by hand', () => {
     })
   })
 
+  test.each([
+    '/* of a library */ SELECT * FROM t',
+    "/*traceparent='00-a%3B'*/select * from t",
+    '-- mine\nSELECT * FROM t',
+  ])('may have a comment in front: %s', (text) => {
+    expect(textOf('postgres', text)).toMatchObject({
+      sql: expect.stringMatching(/\sFOR UPDATE NOWAIT$/) as unknown,
+    })
+    expect(textOf('mysql', ({ clause }) => `${text} ${clause}`)).toBeDefined()
+  })
+
+  test.each([
+    ['/* SELECT */ UPDATE t SET a = 1', 'only a SELECT'],
+    ['selection', 'only a SELECT'],
+    ['', 'only a SELECT'],
+    ['/*! DELETE */ SELECT * FROM t', 'cannot be read for certain'],
+    ['--a\nSELECT * FROM t', 'cannot be read for certain'],
+    ['WITH x AS (SELECT 1) SELECT * FROM x', 'a WITH in front of the SELECT'],
+    ['(SELECT * FROM t)', 'is in parentheses'],
+    ['(SELECT * FROM t) UNION (SELECT * FROM u)', 'set operation'],
+    ['/* a */ SELECT * FROM t UNION SELECT * FROM u', 'set operation'],
+    ['/* a */ SELECT DISTINCT a FROM t', 'not a row of a table'],
+  ])('%j is refused with its reason: %s', (text, reason) => {
+    expect(() => textOf('mysql', text)).toThrow(reason)
+  })
+
   test('stays as it is where the transaction is the lock', () => {
     expect(textOf('sqlite', 'SELECT * FROM t')).toEqual({ sql: 'SELECT * FROM t', params: [] })
   })

@@ -81,9 +81,12 @@ describeEngines(
       await expectUsable()
     })
 
-    test('a comment at the end of a query does not hide the lock', async ({ skip }) => {
+    test.for([
+      'SELECT id FROM account WHERE id = 1 -- mine',
+      '/* mine */ SELECT id FROM account WHERE id = 1',
+    ])('a comment does not hide the lock: %s', async (text, { skip }) => {
       if (!driver.takesText) return skip('this engine locks by table and key only')
-      rival = await startRival(others, 'SELECT id FROM account WHERE id = 1 -- mine')
+      rival = await startRival(others, text)
       await expect(wish(shop, { transaction: { lockTimeoutMs: 1000 } }).ended).rejects.toThrow(LockError)
     })
 

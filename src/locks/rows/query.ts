@@ -85,7 +85,6 @@ function toStatement(query: string | SqlQuery): SqlStatement {
 
 /** Shapes of a text in which a lock at its end would not be one on the rows that it gives. */
 const refusedShapes: readonly (readonly [RegExp, string])[] = [
-  [/^(?!select\b)/i, 'only a SELECT can lock the rows that it reads'],
   [/;/, 'must be one statement: put a value with a semicolon into params'],
   [/\/\*(?!.*\*\/)/s, 'ends in a comment that is not closed, which would swallow the lock'],
 ]
@@ -96,9 +95,15 @@ const notOfATable =
 /** Shapes of the outermost level in which InnoDB locks nothing, or what it happened to read. */
 const refusedLevels: readonly (readonly [RegExp, string])[] = [
   [
+    /^with .*\bselect\b/,
+    'a WITH in front of the SELECT is not supported, as the rows that it reads would not be locked: put it into the SELECT',
+  ],
+  [
     /\b(?:union|intersect|except|minus (?:all )?(?:select|\(\)))(?: |$)/,
     'the parts of a set operation are not all locked: lock each part by itself',
   ],
+  [/^\(\)/, 'is in parentheses, behind which nothing is locked: pass the SELECT without them'],
+  [/^(?!select(?: |$))/, 'only a SELECT can lock the rows that it reads'],
   [/^select (?:(?:all|high_priority|straight_join|sql_\w+) )*distinct(?:row)?\b/, notOfATable],
   [/\b(?:group by|having)\b/, notOfATable],
   // PostgreSQL skips a row if one of two locks says so, and the receipt would tell of the other
