@@ -1,3 +1,4 @@
+import type { DuckDBConnection } from '@duckdb/node-api'
 import pg from 'pg'
 import { beforeAll, describe, expect, test } from 'vitest'
 
@@ -215,21 +216,24 @@ function repeating(context: EngineContext): void {
     const session = await context.engine.open()
     for (const statement of context.kind.sample.setUp) await session.run(statement)
     await session.close()
-    let isFirst = true
+    let left = Infinity
     const connect: typeof instance.connect = () => {
-      if (!isFirst) return new Promise(() => {})
-      isFirst = false
+      if (left === 0) return new Promise(() => {})
+      left -= 1
       return instance.connect()
     }
+    const locks = duckdb(Object.assign(Object.create(instance) as typeof instance, { connect }))
+    const lock = (tx: DuckDBConnection): Promise<unknown> => locks.rows(tx, counterOf('duckdb'))
+    await locks.transaction(lock) // makes what the locks need
     const [held, ending] = [gate(), gate()]
-    const holding = duckdb(instance).transaction(async (tx) => {
-      await tx.run('update counter set n = n where id = 1')
+    const holding = locks.transaction(async (tx) => {
+      await lock(tx)
       held.open()
       await ending.opened
     })
     await held.opened
-    const locks = duckdb(Object.assign(Object.create(instance) as typeof instance, { connect }))
-    const waiting = locks.transaction((tx) => locks.rows(tx, counterOf('duckdb')), { budgetMs: 300 })
+    left = 1
+    const waiting = locks.transaction(lock, { budgetMs: 300 })
     const error = await caught(waiting).finally(ending.open)
     await holding
     expect(error).toBeInstanceOf(LockTimeoutError)
