@@ -261,6 +261,29 @@ function specs(stage: QueueStage): void {
     expect(await states()).toBe('ready done')
   })
 
+  test.for([{ timeoutMs: 300 }, {}])(
+    'does not wait for ever for a handler that has ended its job itself, with %j',
+    async (limits) => {
+      const count = limits.timeoutMs === undefined ? 1 : 2
+      await add(count)
+      const stop = new AbortController()
+      let ended = 0
+      const working = stage.shop.claims.work(
+        jobs,
+        async (job) => {
+          await job.complete()
+          ended += 1
+          await new Promise(() => {}) // for ever
+        },
+        { signal: stop.signal, shutdownMs: 300, ...limits, ...quiet },
+      )
+      // one at a time: the second begins when the first is given up
+      await until(() => ended === count, 'the jobs ended by their handler')
+      stop.abort()
+      expect(await working).toEqual({ done: count, failed: 0, lost: 0, released: 0 })
+    },
+  )
+
   test('believes no end in a transaction that was rolled back, and gives the job back', async () => {
     await add(3)
     const { claims, transaction } = stage.shop

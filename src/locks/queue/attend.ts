@@ -52,9 +52,9 @@ async function attendNow<R extends object>(
   const { handler } = attendance
   const lost = new AbortController()
   const own = ownJob(job, attendance, lost.signal)
-  const stopWatching = watch(job, attendance, (why) => {
-    // the beat of a job that its handler has just ended finds it gone
-    if (own.end() === undefined) lost.abort(why)
+  const stopWatching = watch(job, attendance, {
+    hasEnded: () => own.end() !== undefined,
+    lose: (why) => lost.abort(why),
   })
   try {
     const handled = (async () => handler(own.job))()
@@ -106,17 +106,25 @@ async function giveBack<R extends object>(
   }
 }
 
+interface Watched {
+  /** Whether the handler has ended the job itself. */
+  readonly hasEnded: () => boolean
+  /** The handler is not waited for any longer. */
+  readonly lose: (why: LockLostError) => void
+}
+
 function watch<R extends object>(
   job: Job<R>,
   { options, sentAt, givenUp }: Attendance<R>,
-  lose: (why: LockLostError) => void,
+  { hasEnded, lose }: Watched,
 ): () => void {
   const { visibilityMs, timeoutMs } = options
   const stopHeart = heartbeat({
     extend: () => job.extend(visibilityMs),
     visibilityMs,
     sentAt,
-    onLost: lose,
+    // the beat of a job that its handler has just ended finds it gone
+    onLost: (why) => (hasEnded() ? undefined : lose(why)),
   })
   const stop = (why: LockLostError): void => {
     stopHeart()
