@@ -1,3 +1,5 @@
+import type { PoolClient } from 'pg'
+import type { TransactionSql } from 'postgres'
 import { expect, test } from 'vitest'
 
 import { LockTimeoutError } from '../../src/core/errors.ts'
@@ -59,6 +61,25 @@ describeEntries((stage) => {
       ending.abort(new Error('for the test'))
       expect(await before).toBe(ending.signal.reason)
     }))
+
+  test.runIf(stage.name === 'postgres')('and is no part of the limit of the locks that follow', async () => {
+    const { locks } = stage.entry
+    const [held, ending] = [gate(), gate()]
+    const before = locks.withLock('limited', async () => {
+      held.open()
+      await ending.opened
+    })
+    await held.opened
+    const ask = 'show lock_timeout'
+    const limitOf = async (tx: unknown): Promise<unknown> =>
+      typeof tx === 'function'
+        ? (tx as TransactionSql).unsafe(ask)
+        : (await (tx as PoolClient).query(ask)).rows
+    const after = locks.withLock('limited', limitOf, { lockTimeoutMs: 60_000 })
+    ending.open()
+    await before
+    expect(await after).toMatchObject([{ lock_timeout: '1min' }])
+  })
 
   // where a transaction sees what was there when it began, such a lock is refused
   test.runIf(canJoin(stage))('nor is one that the work asks for', () =>
