@@ -12,6 +12,8 @@ export class LockContention extends RetryableTransactionError {
   readonly timeoutMs: number | undefined
   /** Which lock it is, once that is known. */
   asked: Asked | undefined
+  /** Whether somebody has it: only then does the time run that it may be waited for. */
+  isHeld = true
 
   constructor(timeoutMs: number | undefined, cause: unknown, message: string = heldByAnother) {
     super('write-conflict', message, { cause })
@@ -46,5 +48,7 @@ export function namingHeld(error: unknown, asked: Asked): unknown {
 /** Nobody holds the lock, but the transaction began before what it needs was made, and may not see it. */
 export function madeJustNow(what: string, timeoutMs: number | undefined): LockContention {
   const why = `${what} was made just now`
-  return new LockContention(timeoutMs, new Error(why), `${why}: the transaction is repeated`)
+  const error = new LockContention(timeoutMs, new Error(why), `${why}: the transaction is repeated`)
+  error.isHeld = false
+  return error
 }

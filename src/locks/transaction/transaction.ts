@@ -213,6 +213,7 @@ function pauseForLock(
   state: Progress,
   { lockTimeoutMs, backoff }: TransactionOptions,
 ): number {
+  if (!held.isHeld) return backoffMs(1, { capMs: 200, ...backoff })
   const limitMs = held.timeoutMs ?? lockTimeoutMs
   state.contention ??= deadlineIn(limitMs)
   if (state.contention.isPast()) throw held.timedOut(limitMs)
