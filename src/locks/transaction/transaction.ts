@@ -121,14 +121,18 @@ async function runAgain<Tx, T>(job: Job<Tx, T>, reason: unknown, deadline: Deadl
     try {
       return await attempt(state.attempt >= mostAttempts(options) ? lastOf(job) : job)
     } catch (next) {
-      error = isWithoutConnection(next) && failure.error instanceof LockContention ? failure.error : next
+      error = waitsStill(failure, next, options) ? failure.error : next
     }
   }
 }
 
-/** There was no time left for a connection: whoever waits for a lock by repeating the transaction waits for that still. */
-function isWithoutConnection(error: unknown): boolean {
-  return error instanceof LockTimeoutError && error.cause instanceof NoConnectionError
+/**
+ * Whether the budget left no time for a connection to somebody who waits for a lock by repeating the transaction: it ends
+ * that wait. Without a budget nothing would.
+ */
+function waitsStill({ error: held }: Failure, next: unknown, { budgetMs }: TransactionOptions): boolean {
+  const isWithoutConnection = next instanceof LockTimeoutError && next.cause instanceof NoConnectionError
+  return isWithoutConnection && budgetMs !== undefined && held instanceof LockContention && held.isHeld
 }
 
 /** Whatever it is a reason for, the caller sees what the work has thrown. */
