@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { LockLostError, LockUsageError } from '../../src/core/errors.ts'
 import type { Job } from '../../src/locks/queue/job.ts'
 import { queue } from '../../src/locks/queue/queue.ts'
+import type { WorkReport } from '../../src/locks/queue/work-options.ts'
 import { caught, gate } from '../entries/stage.ts'
 import { until } from '../engines/use.ts'
 import { jobs, type JobRow } from './job-table.ts'
@@ -204,8 +205,8 @@ function specs(stage: QueueStage): void {
     expect(await states()).toBe('ready done done')
   })
 
-  test('gives back the jobs that do not finish in time when it is stopped', async () => {
-    await add(2)
+  /** Stops a worker whose handler never ends. */
+  async function stopHanging(beforeStop = async (): Promise<void> => {}): Promise<WorkReport> {
     const stop = new AbortController()
     const started = gate()
     const working = stage.shop.claims.work(
@@ -217,8 +218,14 @@ function specs(stage: QueueStage): void {
       { signal: stop.signal, shutdownMs: 300, ...quiet },
     )
     await started.opened
+    await beforeStop()
     stop.abort()
-    expect(await working).toEqual({ done: 0, failed: 0, lost: 0, released: 1 })
+    return working
+  }
+
+  test('gives back the jobs that do not finish in time when it is stopped', async () => {
+    await add(2)
+    expect(await stopHanging()).toEqual({ done: 0, failed: 0, lost: 0, released: 1 })
     expect(await states()).toBe('ready ready')
     const rows = await stage.table.all()
     expect(rows.map(({ claim_token }) => claim_token)).toEqual([null, null])
@@ -226,20 +233,8 @@ function specs(stage: QueueStage): void {
 
   test('counts as lost what it could not give back when it is stopped', async () => {
     await add(1)
-    const stop = new AbortController()
-    const started = gate()
-    const working = stage.shop.claims.work(
-      jobs,
-      async () => {
-        started.open()
-        await new Promise(() => {}) // for ever
-      },
-      { signal: stop.signal, shutdownMs: 300, ...quiet },
-    )
-    await started.opened
-    await stage.table.set('claim_token', 'another')
-    stop.abort()
-    expect(await working).toEqual({ done: 0, failed: 0, lost: 1, released: 0 })
+    const report = await stopHanging(() => stage.table.set('claim_token', 'another'))
+    expect(report).toEqual({ done: 0, failed: 0, lost: 1, released: 0 })
     expect((await stage.table.all())[0]).toMatchObject({ claim_token: 'another' })
   })
 
