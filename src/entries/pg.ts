@@ -3,14 +3,12 @@ import { postgres } from '../dialects/postgres/index.ts'
 import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
 import { checkLocksOptions } from '../locks/locks-options.ts'
 
+export type { PgAnswer, PgQuery, PgResult, PgSender } from '../adapters/pg/ask.ts'
 export {
   sessions,
   traits,
-  type PgAnswer,
   type PgClient,
   type PgPool,
-  type PgQuery,
-  type PgResult,
   type PgSessionOptions,
 } from '../adapters/pg/sessions.ts'
 export { withTxRetry } from '../locks.ts'

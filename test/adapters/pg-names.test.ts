@@ -147,9 +147,9 @@ function specs(context: EngineContext): void {
       const spies = all.map(({ tx }) => vi.spyOn(tx, 'query'))
       await round(all)
       return spies.map((spy) => {
-        const [first] = spy.mock.calls
+        const [[text, values] = []] = spy.mock.calls
         spy.mockRestore()
-        return first
+        return values === undefined ? text : [text, values]
       })
     }
     const plain = answers.map(() => [ask.sql, ask.params])
@@ -181,7 +181,7 @@ function specs(context: EngineContext): void {
       const url = urlOf(skip)
       const unguarded = poolOf(url, servers)
       const [first, ...others] = await open(url)
-      const [[config]] = (await sent([first as Session<pg.PoolClient>])) as [[{ readonly name: string }]]
+      const [config] = (await sent([first as Session<pg.PoolClient>])) as [{ readonly name: string }]
       await end([first as Session, ...others])
       await everywhere(unguarded, 'deallocate all')
       await everywhere(unguarded, `prepare "${config.name}" as ${ask.sql}`)

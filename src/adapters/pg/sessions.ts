@@ -2,9 +2,10 @@ import { LockUsageError } from '../../core/errors.ts'
 import type { Mutable } from '../../core/mutable.ts'
 import { madeOf, onDemand } from '../../core/on-demand.ts'
 import { released, type Session, type Sessions, type TransactionStart } from '../../core/session.ts'
-import type { Row, SqlStatement, Value } from '../../core/statement.ts'
+import type { Statement } from '../../core/statement.ts'
 import { watchLoss } from '../connection-loss.ts'
 import { bodyTraits, PgBody, type PgMessages } from './body.ts'
+import { ask, askForRows, rowsOf, type PgSender, type Question } from './ask.ts'
 import type { CancelTarget } from './cancel.ts'
 import { endBackend } from './end-backend.ts'
 import { guardIdle, guardKept, type IdleErrors } from './guard.ts'
@@ -27,30 +28,12 @@ export interface PgPool<Client = PgClient> extends IdleErrors {
 }
 
 /** What is used of a client of a `pg` pool. */
-export interface PgClient extends CancelTarget, ListeningClient {
+export interface PgClient extends CancelTarget, ListeningClient, PgSender {
   /** Where `pg` tells of every message of the server; absent in its native client. */
   readonly connection?: PgMessages
-  query(text: string, values?: unknown[]): Promise<PgAnswer>
-  query(text: string, callback: (error: Error | null | undefined, answer: PgAnswer) => void): void
-  query(config: PgQuery): Promise<PgAnswer>
+  readonly query: PgSender['query'] & ListeningClient['query']
   release(error?: Error): void
 }
-
-/** A statement with a name. One without is sent as text and values: `pg` copies an object property by property. */
-export interface PgQuery {
-  name: string
-  text: string
-  values: unknown[]
-}
-
-/** What is used of a result of `pg`. */
-export interface PgResult {
-  readonly command: string
-  readonly rows: readonly Row[]
-}
-
-/** Without values one text may hold several statements: then there is a result for each. */
-export type PgAnswer = PgResult | readonly PgResult[]
 
 /** How statements are sent. */
 export interface PgSessionOptions {
@@ -171,16 +154,14 @@ type Statements = Required<Pick<Session, 'run' | 'begin' | 'ride' | 'commit' | '
 
 type Body = PgBody<PgClient>
 
-type Sender = Pick<PgClient, 'query'>
-
 function statementsOn(line: Line, names: StatementNames | undefined, body: Body): Statements {
   const { state } = body
-  const client = line as Sender
+  const client = line as PgSender
   const rollback = async (): Promise<void> => {
     body.giveUp()
     const stage = await line.end()
     if (stage === 'under way') throw new Error('the transaction waits to begin')
-    if (stage !== 'unsent') await send(client, 'ROLLBACK')
+    if (stage !== 'unsent') await ask(client, () => ({ text: 'ROLLBACK' }))
     state.over()
   }
   const beginning = (start: TransactionStart): string => {
@@ -198,80 +179,26 @@ function statementsOn(line: Line, names: StatementNames | undefined, body: Body)
     throw reason
   }
   return {
-    run: async (statement) => {
-      const sql = sqlOnly(statement)
-      if (body.isStopped) throw hasEnded()
-      state.sendsOwn(sql.sql, sql.params)
-      // outside of a transaction only: where the name is refused, the statement is sent again without it
-      return (await sendStatement(client, sql, state.isOpen ? undefined : names))?.rows ?? []
-    },
-    begin: (start = {}) => ask(client, () => beginning(start)).then(rowsOf, undo),
+    run: (statement) => askForRows(client, () => questionOf(statement, body, names), names),
+    begin: (start = {}) => ask(client, () => ({ text: beginning(start) })).then(rowsOf, undo),
     ride,
     commit: () => {
       body.close()
-      return ask(client, () => 'COMMIT').then((answer) => body.committed(lastOf(answer)?.command))
+      return ask(client, () => ({ text: 'COMMIT' })).then((result) => body.committed(result?.command))
     },
     rollback,
     stored: () => state.stored,
   }
 }
 
-/** By callback: what `pg` promises is two promises, and every transaction begins and ends. */
-function ask(client: Sender, text: () => string): Promise<PgAnswer> {
-  return new Promise((resolve, reject) => {
-    client.query(text(), (error, answer) => (error == null ? resolve(answer) : reject(error)))
-  })
-}
-
-function sendStatement(
-  client: Sender,
-  { sql, params, isPrepared }: SqlStatement,
-  names: StatementNames | undefined,
-): Promise<PgResult | undefined> {
-  const name = isPrepared === true ? names?.of(sql) : undefined
-  return name === undefined
-    ? send(client, sql, params)
-    : sendNamed(client, { name, text: sql, values: params }, names)
-}
-
-async function send(
-  client: Sender,
-  text: string,
-  values: readonly Value[] = [],
-): Promise<PgResult | undefined> {
-  return lastOf(await client.query(text, [...values]))
-}
-
-function lastOf(answer: PgAnswer): PgResult | undefined {
-  return isList(answer) ? answer.at(-1) : answer
-}
-
-function rowsOf(answer: PgAnswer): readonly Row[] {
-  return lastOf(answer)?.rows ?? []
-}
-
-interface NamedStatement {
-  readonly name: string
-  readonly text: string
-  readonly values: readonly Value[]
-}
-
-async function sendNamed(
-  client: Sender,
-  { name, text, values }: NamedStatement,
-  names: StatementNames | undefined,
-): Promise<PgResult | undefined> {
-  try {
-    return (await client.query({ name, text, values: [...values] })) as PgResult
-  } catch (error) {
-    // not run, and there is no transaction that the error could have ended
-    if (names?.isRefused(error, name) !== true) throw error
-    return send(client, text, values)
-  }
-}
-
-function isList(answer: PgAnswer): answer is readonly PgResult[] {
-  return Array.isArray(answer)
+function questionOf(statement: Statement, body: Body, names: StatementNames | undefined): Question {
+  const { sql, params, isPrepared } = sqlOnly(statement)
+  const { state } = body
+  if (body.isStopped) throw hasEnded()
+  state.sendsOwn(sql, params)
+  // outside of a transaction only: where the name is refused, the statement is sent again without it
+  const name = isPrepared === true && !state.isOpen ? names?.of(sql) : undefined
+  return { text: sql, values: params, name }
 }
 
 /** One message without values, so that what belongs to the start costs no round trip of its own. */
