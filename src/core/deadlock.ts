@@ -20,7 +20,7 @@ export interface Deadlock {
 export interface DeadlockedSession {
   /** What the server calls it: a process number, a connection id. */
   readonly id: string
-  /** Whether the server has ended its transaction, so that the others could go on. */
+  /** Whether the server has ended its transaction, so that the others could go on. False for all where it does not tell. */
   readonly isVictim: boolean
   /** The user it was logged in as. */
   readonly user?: string

@@ -104,7 +104,10 @@ for (const { title, engines, connect } of libraries.filter((one) =>
             expect(output).toMatch(/no deadlock is remembered[^]*deadlocks counted in this database.*: \d+/)
             return
           }
-          expect(output).toMatch(/the victim: rolled back[^]*stock[^]*update stock set n = 4/)
+          // not every MariaDB names the right one: then nobody is called so
+          if (!/ {2}- who was the victim: /.test(output)) expect(output).toMatch(/the victim: rolled back/)
+          else expect([context.name, output]).toEqual(['mariadb', expect.not.stringContaining('rolled back')])
+          expect(output).toMatch(/wants[^]*stock[^]*update stock set n = 4/)
           const { output: json } = await cli(['deadlocks', '--json', context.engine.server.url])
           expect(JSON.parse(json)).toMatchObject({
             dialect: context.name,

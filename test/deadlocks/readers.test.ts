@@ -61,6 +61,56 @@ describe('the report of InnoDB', () => {
   ])('%s is not taken, and that is said', async (_, text) => {
     expect(await read(text)).toEqual({ sessions: [], unseen: [expect.stringMatching(/another deadlock/)] })
   })
+
+  describe('of MariaDB', () => {
+    const victims = ({ sessions }: Pick<DeadlockFound, 'sessions'> = { sessions: [] }): readonly unknown[] =>
+      sessions.map(({ id, isVictim }) => [id, isVictim])
+    const wrong = (text: string): string =>
+      text
+        .replaceAll('MySQL thread', 'MariaDB thread')
+        .replace('BACK TRANSACTION (2)', 'BACK TRANSACTION (1)')
+    const lostOn = async (version: string, text: string): Promise<DeadlockFound> =>
+      (await readerOf('mariadb')).read({ self: [{ id: 7, version }], report: [{ Status: text }] }, clues)
+    const latestOn = async (version: string) =>
+      (await readerOf('mariadb')).latest.read({
+        server: [{ version }],
+        report: [{ Status: wrong(report(7)) }],
+      })
+
+    test.each([
+      '10.6.0-MariaDB',
+      '10.11.18-MariaDB-0+deb12u1',
+      '5.5.5-10.11.18-MariaDB',
+      '11.8.6-MariaDB',
+      '',
+    ])('names a victim on which %s is not to be relied', async (version) => {
+      const lost = await lostOn(version, wrong(report(7)))
+      expect([victims(lost), lost.unseen]).toEqual([
+        [
+          ['5', false],
+          ['7', true],
+        ],
+        [],
+      ])
+      expect((await lostOn(version, wrong(report(8)))).unseen).toEqual([expect.stringMatching(/another/)])
+      const { deadlocks, unseen } = await latestOn(version)
+      expect(victims(deadlocks[0])).toEqual([
+        ['5', false],
+        ['7', false],
+      ])
+      expect(unseen).toContainEqual(expect.stringMatching(/^who was the victim: MariaDB names the wrong one/))
+    })
+
+    test.each(['10.5.29-MariaDB', '10.11.19-MariaDB'])('names the right one on %s', async (version) => {
+      expect((await lostOn(version, wrong(report(7)))).unseen).toEqual([expect.stringMatching(/another/)])
+      const { deadlocks, unseen } = await latestOn(version)
+      expect(victims(deadlocks[0])).toEqual([
+        ['5', true],
+        ['7', false],
+      ])
+      expect(unseen).not.toContainEqual(expect.stringMatching(/victim/))
+    })
+  })
 })
 
 test('the detail of PostgreSQL tells names, tables and rows', async () => {

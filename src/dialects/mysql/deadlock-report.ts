@@ -12,6 +12,8 @@ export interface ReportedDeadlock {
   /** How long before the report it was; the report tells whole seconds. */
   readonly agoMs: number
   readonly sessions: readonly DeadlockedSession[]
+  /** Whether the victim that it names is known to be the right one. */
+  readonly isVictimSure: boolean
 }
 
 const time = String.raw`(\d{4}-\d\d-\d\d +\d{1,2}:\d\d:\d\d)`
@@ -19,8 +21,16 @@ const reportTime = new RegExp(`^${time}.* INNODB MONITOR OUTPUT`, 'm')
 const headline = new RegExp(`^LATEST DETECTED DEADLOCK\\n-+\\n${time}`, 'm')
 const victimLine = /^\*\*\* WE ROLL BACK TRANSACTION \((\d+)\)/gm
 
-/** Undefined where there was none since the server started. Never throws: statements in it may be any text. */
-export function reportedDeadlock(rows: readonly Row[] | undefined): ReportedDeadlock | undefined {
+/**
+ * Undefined where there was none since the server started. Never throws: statements in it may be any text.
+ *
+ * `version` is the server's own words: MariaDB names the wrong victim from 10.6 on, the one before or none (MDEV-29187,
+ * MDEV-37977). 10.11.19 is seen to name the right one, 10.11.18 not; where it is not known, nobody is called the victim.
+ */
+export function reportedDeadlock(
+  rows: readonly Row[] | undefined,
+  version: unknown,
+): ReportedDeadlock | undefined {
   const status = textOf(rows?.[0]?.Status) ?? ''
   const head = headline.exec(status)
   const at = head?.[1]
@@ -29,7 +39,15 @@ export function reportedDeadlock(rows: readonly Row[] | undefined): ReportedDead
   const end = rest.search(/^-+\nTRANSACTIONS\n-+\n/m)
   const text = end < 0 ? rest : rest.slice(0, end)
   const agoMs = moment(reportTime.exec(status)?.[1]) - moment(at)
-  return { at, agoMs: Number.isNaN(agoMs) ? 0 : agoMs, sessions: sessionsIn(text) }
+  const isVictimSure = !/^MariaDB thread id /m.test(text) || namesTheVictim(textOf(version) ?? '')
+  const sessions = sessionsIn(text).map((one) => Object.assign(one, isVictimSure ? {} : { isVictim: false }))
+  return { at, agoMs: Number.isNaN(agoMs) ? 0 : agoMs, sessions, isVictimSure }
+}
+
+function namesTheVictim(version: string): boolean {
+  const [, major, minor, patch] = /^(?:5\.5\.5-)?(\d+)\.(\d+)\.(\d+)/.exec(version)?.map(Number) ?? []
+  if (major !== 10 || minor === undefined || patch === undefined) return false
+  return minor < 6 || (minor === 11 && patch >= 19)
 }
 
 /** Both times are of one clock, so that its zone does not matter. */
