@@ -1,54 +1,27 @@
 import { channel } from 'node:diagnostics_channel'
 
-import { classifyFor } from '../../core/classify.ts'
 import type { Deadlock } from '../../core/deadlock.ts'
-import type { Deadline } from '../../core/deadline.ts'
-import { RetryableTransactionError } from '../../core/errors.ts'
-import { quietly, unwrap } from '../../core/unwrap.ts'
+import type { RetryableTransactionError } from '../../core/errors.ts'
+import { unwrap } from '../../core/unwrap.ts'
 import type { OpenTransaction } from '../port.ts'
-import type { TransactionOptions } from '../transaction/options.ts'
+import { autopsy } from './autopsy.ts'
+import { isDeadlock, type Loss } from './lost.ts'
 
 /** Whoever subscribes is told of each deadlock that an attempt has lost to, also of attempts that are repeated. */
 const published = channel('holdfast:deadlock')
 
-/** What was found out, by the driver's own error: the one that the caller sees is made of that later. */
-const known = new WeakMap<object, Deadlock>()
-
-/** An attempt that has failed. */
-export interface Loss {
-  /** What the database has ended it with. */
-  readonly error: unknown
-  /** What the work has thrown instead, which the caller sees as it is. */
-  readonly thrown?: unknown
-  readonly options: TransactionOptions
-  readonly budget?: Deadline | undefined
-  readonly isLast?: boolean | undefined
-}
-
-/**
- * Finds out about the deadlock that an attempt has lost to, on its own connection after the rollback: nobody else has to
- * give one up, and what others waited for is still theirs to wait for. Undefined where it was none, or nobody wants to
- * know. Never rejects, and takes no longer than a second.
- */
-export function examineDeadlock(open: OpenTransaction<unknown>, loss: Loss): Promise<void> | undefined {
-  const { kind, original } = classifyFor(loss.error, open.dialect)
-  if (kind !== 'deadlock' || loss.options.signal?.aborted === true) return undefined
-  const isWanted = published.hasSubscribers || (mayBeLast(loss) && isSeen(loss))
-  return isWanted ? examine(open, loss, original) : undefined
-}
-
-async function examine(open: OpenTransaction<unknown>, loss: Loss, original: unknown): Promise<void> {
-  try {
-    // what few ever need is loaded when it is
-    const { autopsy } = await import('./autopsy.ts')
-    const deadlock = await autopsy(open, { original, budget: loss.budget })
-    if (deadlock === undefined) return
-    if (typeof original === 'object' && original !== null) known.set(original, deadlock)
-    for (const error of deadlocksIn(loss)) Object.assign(error, { deadlock })
-    if (published.hasSubscribers) published.publish(deadlock)
-  } catch {
-    // the caller has to hear of the deadlock, and not of what went wrong when it was looked into
-  }
+/** What there is to know of a deadlock, told to all who want to. Undefined where nobody does, or nothing is known. */
+export async function examineLoss(
+  open: OpenTransaction<unknown>,
+  loss: Loss,
+  original: unknown,
+): Promise<Deadlock | undefined> {
+  if (!published.hasSubscribers && !(mayBeLast(loss) && isSeen(loss))) return undefined
+  const deadlock = await autopsy(open, { original, budget: loss.budget })
+  if (deadlock === undefined) return undefined
+  for (const error of deadlocksIn(loss)) Object.assign(error, { deadlock })
+  if (published.hasSubscribers) published.publish(deadlock)
+  return deadlock
 }
 
 /** Where time is short, the pause may be longer than what is left of it: then there is no other attempt. */
@@ -64,15 +37,4 @@ function isSeen(loss: Loss): boolean {
 /** The errors of ours among what the caller is to see. */
 function deadlocksIn({ error, thrown = error }: Loss): readonly RetryableTransactionError[] {
   return unwrap(thrown).flatMap(({ error: layer }) => (isDeadlock(layer) ? [layer] : []))
-}
-
-/** What the work has put around an error may be anything, as a proxy that cannot be asked for its class. */
-function isDeadlock(error: unknown): error is RetryableTransactionError {
-  return quietly(() => error instanceof RetryableTransactionError && error.kind === 'deadlock') === true
-}
-
-/** The same error, which tells of its deadlock where that was looked into. */
-export function withDeadlock(error: unknown): unknown {
-  const deadlock = isDeadlock(error) ? known.get(error.cause as object) : undefined
-  return deadlock === undefined ? error : Object.assign(error as Error, { deadlock })
 }

@@ -17,7 +17,7 @@ import { areTransactionsHeard, tellRetry, tellTransaction } from '../../events/t
 import { untilAborted } from '../abort.ts'
 import { attempt } from './attempt.ts'
 import { LockContention } from '../contention.ts'
-import { withDeadlock } from '../deadlocks/examine.ts'
+import { withDeadlock } from '../deadlocks/lost.ts'
 import { placeOf } from '../event-place.ts'
 import { readFailure, type Failure } from '../failure.ts'
 import { waitDeadline } from '../named/opening.ts'
