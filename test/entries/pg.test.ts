@@ -93,10 +93,13 @@ function specs(context: EngineContext): void {
   test("a lock timeout ends the wait of the work's own statements too", async () => {
     await other.begin()
     await other.run(context.kind.sample.increment)
-    const refused = await caught(locks.transaction(increment, { lockTimeoutMs: 100 }))
+    const refused = await caught(locks.transaction(increment, { lockTimeoutMs: 100, budgetMs: 60_000 }))
     await other.rollback()
     expect(refused).toBeInstanceOf(LockTimeoutError)
-    expect(refused).toMatchObject({ cause: { code: '55P03' } })
+    expect(refused).toMatchObject({
+      message: 'a lock was not acquired in time (postgres 55P03; lockTimeoutMs is 100; budgetMs is 60000)',
+      cause: { code: '55P03' },
+    })
   })
 
   test('with a savepoint, a lock that is refused leaves the transaction usable', async () => {

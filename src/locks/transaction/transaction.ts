@@ -114,7 +114,8 @@ async function runAgain<Tx, T>(job: Job<Tx, T>, reason: unknown, deadline: Deadl
     // an abort does not change that nobody knows what is stored
     if (error instanceof CommitOutcomeUnknownError) throw error
     options.signal?.throwIfAborted()
-    const failure = error instanceof WorkError ? ofWork(error, candidates) : readFailure(error, candidates)
+    const failure =
+      error instanceof WorkError ? ofWork(error, candidates) : readFailure(error, candidates, options)
     await beforeRetry(failure, state, options)
     options.signal?.throwIfAborted()
     if (!(failure.error instanceof LockContention)) waitAnew(job, state)
