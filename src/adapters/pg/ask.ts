@@ -42,8 +42,13 @@ export function ask(sender: PgSender, question: () => Question): Promise<PgResul
   return new Promise((resolve, reject) => {
     const { text, values, name } = question()
     const told: PgCallback = (error, answer) => (error == null ? resolve(lastOf(answer)) : reject(error))
-    if (name === undefined) sender.query(text, values && [...values], told)
-    else sender.query({ name, text, values: [...(values ?? [])] }, told)
+    const promised =
+      name === undefined
+        ? sender.query(text, values && [...values], told)
+        : sender.query({ name, text, values: [...(values ?? [])] }, told)
+    // `pg` itself gives nothing; a `query` that was put in its place may keep the callback to itself
+    if (promised instanceof Promise)
+      promised.then((answer: PgAnswer | undefined) => answer && told(undefined, answer), reject)
   })
 }
 
