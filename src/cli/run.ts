@@ -1,13 +1,26 @@
 import { holdfastVersion } from '../conformance/version.ts'
-import { describeAddress } from '../connect/address.ts'
 import { parseCall } from './call.ts'
 import { CliUsageError, exitCodes, type Command, type Outcome, type Terminal } from './command.ts'
 import { commands } from './commands.ts'
 import { didYouMean } from './nearest.ts'
 import { usageOf, usageOfCommand } from './usage.ts'
+import { mayBeAddress, withoutLogins } from './without-logins.ts'
 
-/** Does what a command line asks for, without the name of the program. */
+/**
+ * Does what a command line asks for, without the name of the program. Whoever puts an address in the wrong place sees it
+ * without its password, wherever it turns up.
+ */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<Outcome> {
+  const clean = withoutLogins(args)
+  const outcome = await run(args, {
+    ...terminal,
+    write: (text) => terminal.write(clean(text)),
+    progress: (text) => terminal.progress(clean(text)),
+  })
+  return { ...outcome, text: clean(outcome.text) }
+}
+
+async function run(args: readonly string[], terminal: Terminal): Promise<Outcome> {
   const [first] = args
   if (first === '--version' || first === '-v') return { text: `${holdfastVersion}\n`, exitCode: exitCodes.ok }
   const isHelp = first === 'help' || args.includes('--help') || args.includes('-h')
@@ -21,7 +34,8 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
   } catch (error) {
     if (!isUsageError(error)) throw error
     const message = unknownOption(error.message, command) ?? error.message
-    return { text: `${withoutSecrets(message, args)}\n\n${usage}`, exitCode: exitCodes.usage }
+    const clean = withoutLogins(args, mayBeAddress)
+    return { text: `${clean(message)}\n\n${usage}`, exitCode: exitCodes.usage }
   }
 }
 
@@ -45,16 +59,6 @@ function unknownOption(message: string, command: Command | undefined): string | 
   if (option === '' || command === undefined) return undefined
   const known = Object.keys(command.options).map((name) => `--${name}`)
   return `${command.name}: ${option} is not an option${didYouMean(option, [...known, '--help'])}`
-}
-
-/** Whoever puts an address in the wrong place is told so without its password. */
-function withoutSecrets(message: string, args: readonly string[]): string {
-  const given = [...args.map((arg) => arg.replace(/^--[^=]*=/, '')), process.env['DATABASE_URL'] ?? '']
-  const addresses = given.filter((arg) => /:.*@|:\/\//s.test(arg))
-  return addresses.reduce((text, address) => {
-    const spellings = [address, JSON.stringify(address).slice(1, -1)]
-    return spellings.reduce((now, one) => now.replaceAll(one, () => describeAddress(address)), text)
-  }, message)
 }
 
 /** Ours, or that of Node's parser, which says which option it does not know. */

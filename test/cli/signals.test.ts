@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 
 import { describeEngines, startPrivate, until } from '../engines/use.ts'
 import { scratchOn } from './scratch.ts'
-import { cli, program } from './terminal.ts'
+import { program } from './terminal.ts'
 
 describe('holdfast verify <url>', () => {
   describeEngines(
@@ -30,25 +30,4 @@ describe('holdfast verify <url>', () => {
     },
     { only: ['postgres'] },
   )
-})
-
-describe('an address in the wrong place', () => {
-  const address = 'postgres://app:s3cr%40t@localhost/app?sslpassword=t0p'
-  test.for([
-    [[address], '"postgres://localhost/app" is not a command'],
-    [['help', address], '"postgres://localhost/app" is not a command'],
-    [['schema', address], '"postgres://localhost/app" is not a dialect'],
-    [['schema', 'postgres', address], 'no postgres://localhost/app'],
-    [['explain', address], '"postgres://localhost/app" is not a dialect'],
-    [['explain', 'postgres', address], '"postgres://localhost/app" is not a category'],
-    [['matrix', address], '"postgres://localhost/app" is not a dialect'],
-    [['verify', '--law', address], 'there is no law "postgres://localhost/app"'],
-    [['verify', `--law=${address}`], 'there is no law "postgres://localhost/app"'],
-    [['schema', 'app:s3cr%40t@localhost'], '"(an address without a scheme)" is not a dialect'],
-  ] as const)('is told without its password: %j', async ([args, words]) => {
-    const { output, progress, exitCode } = await cli([...args])
-    expect(exitCode).toBe(2)
-    expect(output + progress).toContain(words)
-    expect(output + progress).not.toMatch(/s3cr|t0p/)
-  })
 })
