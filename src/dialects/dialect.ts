@@ -41,7 +41,8 @@ export interface Dialect {
   readonly named: NamedLockTraits
   /** How jobs are claimed. Loaded when it is asked for. */
   readonly claim: Reach<ClaimStatements>
-  readonly optimistic: OptimisticStatements
+  /** How a row is changed that was not locked. Loaded when it is asked for. */
+  readonly optimistic: Reach<OptimisticStatements>
   readonly once: OnceStatements
   readonly identity: Identity
   /**

@@ -107,7 +107,7 @@ export const memoryDialect: Dialect = {
   errors,
   claim: (use) => use(claim),
   enqueue: async () => enqueue,
-  optimistic,
+  optimistic: (use) => use(optimistic),
   once,
   transaction: { lockTimeout },
   lease,

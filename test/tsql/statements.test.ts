@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest'
 
 import { isSql, type Statement } from '../../src/core/statement.ts'
+import { reached } from '../../src/core/on-demand.ts'
 import { registry } from '../../src/registry.ts'
 import { tsqlParsers } from '../emit/tsql-parsers.ts'
 
 const parsers = await tsqlParsers()
-const { lease, once, optimistic } = registry.mssql
+const { lease, once } = registry.mssql
+const optimistic = await reached(registry.mssql.optimistic)
 const held = { name: 'hl:x', owner: 'o', fence: 7 }
 const row = { table: ['dbo', 'account'], key: { id: 7, branch: 'x' }, version: 'version' }
 

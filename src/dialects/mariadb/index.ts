@@ -8,7 +8,6 @@ import type { BuiltinDialect } from '../dialect.ts'
 import { lease } from '../mysql/lease.ts'
 import { named } from '../mysql/named.ts'
 import { once } from '../mysql/once.ts'
-import { optimistic } from '../mysql/optimistic.ts'
 import { peers } from '../mysql/peers.ts'
 import { innodbRow } from '../mysql/row.ts'
 import { table } from '../mysql/table.ts'
@@ -44,7 +43,7 @@ export const mariadb: BuiltinDialect<'mariadb'> = {
   },
   errors,
   claim: onDemand(async () => (await import('./claim.ts')).claim),
-  optimistic,
+  optimistic: onDemand(async () => (await import('../mysql/optimistic.ts')).optimistic),
   once,
   transaction,
   lease,

@@ -7,7 +7,6 @@ import { errors } from './errors.ts'
 import { lease } from './lease.ts'
 import { named } from './named.ts'
 import { once } from './once.ts'
-import { optimistic } from './optimistic.ts'
 import { row } from './row.ts'
 
 export const mongodb: BuiltinDialect<'mongodb', 'skip-locked' | 'table'> = {
@@ -33,7 +32,7 @@ export const mongodb: BuiltinDialect<'mongodb', 'skip-locked' | 'table'> = {
   },
   errors,
   claim: onDemand(async () => (await import('./claim.ts')).claim),
-  optimistic,
+  optimistic: onDemand(async () => (await import('./optimistic.ts')).optimistic),
   once,
   transaction: { canRepeatCommit: true },
   lease,

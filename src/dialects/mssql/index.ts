@@ -8,7 +8,6 @@ import { errors } from './errors.ts'
 import { lease } from './lease.ts'
 import { named } from './named.ts'
 import { once } from './once.ts'
-import { optimistic } from './optimistic.ts'
 import { row } from './row.ts'
 import { table } from './table.ts'
 
@@ -44,7 +43,7 @@ export const mssql: BuiltinDialect<'mssql'> = {
   },
   errors,
   claim: onDemand(async () => (await import('./claim.ts')).claim),
-  optimistic,
+  optimistic: onDemand(async () => (await import('./optimistic.ts')).optimistic),
   once,
   transaction: { lockTimeout: (ms) => ({ setting: lockTimeout(ms) }) },
   lease,

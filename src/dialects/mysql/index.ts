@@ -9,7 +9,6 @@ import { errors } from './errors.ts'
 import { lease } from './lease.ts'
 import { named } from './named.ts'
 import { once } from './once.ts'
-import { optimistic } from './optimistic.ts'
 import { peers } from './peers.ts'
 import { innodbRow } from './row.ts'
 import { table } from './table.ts'
@@ -45,7 +44,7 @@ export const mysql: BuiltinDialect<'mysql'> = {
   },
   errors,
   claim: onDemand(async () => (await import('./claim.ts')).claim),
-  optimistic,
+  optimistic: onDemand(async () => (await import('./optimistic.ts')).optimistic),
   once,
   transaction,
   lease,

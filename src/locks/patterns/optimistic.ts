@@ -81,8 +81,10 @@ async function changeNow(
 ): Promise<number> {
   if (open.access === 'read-only')
     throw new LockUsageError('access', 'a read-only transaction cannot change a row')
-  const { statements, count } = open.dialect.optimistic.change(row, { expected, set })
-  const changed = count(await answerOf(open, sendTogether(open.session, statements)))
+  const changed = await open.dialect.optimistic(async (optimistic) => {
+    const { statements, count } = optimistic.change(row, { expected, set })
+    return count(await answerOf(open, sendTogether(open.session, statements)))
+  })
   if (changed === 1) return expected + 1
   if (changed > 1) throw notOne(row, changed)
   await read(open, row)
@@ -93,7 +95,8 @@ async function changeNow(
 }
 
 async function read(open: OpenTransaction<unknown>, row: VersionedRow): Promise<readonly [Row, number]> {
-  const rows = await answerOf(open, open.session.run(open.dialect.optimistic.read(row)))
+  const { dialect, session } = open
+  const rows = await dialect.optimistic((optimistic) => answerOf(open, session.run(optimistic.read(row))))
   const [found] = rows
   if (found === undefined) throw new LockUsageError('key', `there is no row ${describeRow(row)}`)
   if (rows.length > 1) throw notOne(row, rows.length)
