@@ -197,7 +197,7 @@ export function meet<Tx, D extends DialectName>(
   { dialect, version }: LocksOptions<D> = {},
 ): Meeting<Tx> {
   const candidates = dialect === undefined ? dialects : [oneOfReached(dialect, dialects)]
-  const scope = createScope<Tx>()
+  const scope = createScope<Tx>(sessions.source)
   const port = { sessions, server: identify({ dialects: candidates, version }) }
   const needs = createNeeds(port)
   const transactions = { port, scope, candidates, planTable }

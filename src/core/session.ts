@@ -186,6 +186,8 @@ export interface Sessions<Tx = unknown> {
   /** What events call it: the part of the package that made it. @default 'custom' */
   readonly adapter?: string
   open: () => Promise<Session<Tx>>
+  /** What they come from, as a pool: all that come from one are of one database. Absent where nothing tells. */
+  readonly source?: object
   /**
    * The name of what the sessions of this process take turns for, because only one of them can write at a time.
    *

@@ -59,7 +59,7 @@ export function sessions(client: ForgeClient, options: ForgeSessionOptions): Ses
     return sessionOf(transaction, outsideOf({ client, traits, limits }))
   }
   // those that take turns for one connection take them here, where a wait can be given up
-  const shared = { adapter: 'forge', open, retryableCode: 'P2034' } as const
+  const shared = { adapter: 'forge', source: client, open, retryableCode: 'P2034' } as const
   return traits.isOneConnection ? { ...shared, lane: () => name, isOneConnection: true } : shared
 }
 

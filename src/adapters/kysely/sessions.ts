@@ -49,6 +49,7 @@ export function sessions<Db extends KyselyInstance>(
   })
   return {
     adapter: 'kysely',
+    source: db,
     open: async () => {
       const pinned = await pin(db)
       const guarding = options.driver.guard?.(pinned.connection)

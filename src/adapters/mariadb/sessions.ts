@@ -38,7 +38,7 @@ export function sessions<Connection extends MariadbConnection>(
     methods: ['getConnection'],
     pass: 'a pool of mariadb, as in createLocks(createPool(url))',
   })
-  return { adapter: 'mariadb', open: async () => sessionOf(await connectionOf(pool), pool) }
+  return { adapter: 'mariadb', source: pool, open: async () => sessionOf(await connectionOf(pool), pool) }
 }
 
 /** A pool of `mariadb/callback` gives nothing where no callback is given. */

@@ -52,7 +52,7 @@ export function sessions<Transaction extends MssqlTransaction>(
     pass: 'a connected pool, as in createLocks(await new mssql.ConnectionPool(config).connect())',
   })
   const { requestTimeoutMs = 0 } = options
-  return { adapter: 'mssql', open: async () => sessionOf(await borrow(pool), requestTimeoutMs) }
+  return { adapter: 'mssql', source: pool, open: async () => sessionOf(await borrow(pool), requestTimeoutMs) }
 }
 
 function sessionOf<Transaction extends MssqlTransaction>(

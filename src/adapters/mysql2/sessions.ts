@@ -40,7 +40,7 @@ export function sessions<Connection extends Mysql2Connection>(
   pool: Mysql2Pool<Connection>,
 ): Sessions<Connection> {
   mustBePool(pool)
-  return { adapter: 'mysql2', open: async () => sessionOf(await pool.getConnection(), pool) }
+  return { adapter: 'mysql2', source: pool, open: async () => sessionOf(await pool.getConnection(), pool) }
 }
 
 function mustBePool(pool: object): void {

@@ -68,6 +68,7 @@ export function sessions<Client extends PgClient>(
   guardIdle(pool)
   return {
     adapter: 'pg',
+    source: pool,
     open: () => pool.connect().then((client) => sessionOf(client, manner)),
     listen: (topic, wake) => hearing((listen) => listen(topic, wake)),
   }

@@ -26,7 +26,7 @@ export function sessions(sql: PostgresJsSql): Sessions<object> {
   mustBeSql(sql)
   const open = async (): Promise<Session<PostgresJsBody>> => sessionOf(sql, await pin(sql))
   return dressed(
-    { adapter: 'postgres-js', open },
+    { adapter: 'postgres-js', source: sql, open },
     {
       on: (body, wire) => {
         body.wire = wire

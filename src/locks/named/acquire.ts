@@ -3,6 +3,7 @@ import { ownKey, type LockKey } from '../../core/key.ts'
 import { asItIs, madeOf } from '../../core/on-demand.ts'
 import { checkTtl } from '../lease/options.ts'
 import { unlessUnsure } from './given-up.ts'
+import { mustNotBeHeldAround } from './held-around.ts'
 import { heldAlready } from './join-lock.ts'
 import { areLocksHeard, lockStory } from '../../events/lock-story.ts'
 import { placeOf } from '../event-place.ts'
@@ -50,6 +51,7 @@ export function createAcquire<Tx>(parts: AcquirePort<Tx>): Acquire {
     const id = keyId(key)
     const current = parts.current()
     unlessUnsure(current, id)
+    if (current === undefined) mustNotBeHeldAround(parts.port.sessions.source, [{ id, key }], request)
     const outer = current?.named.get(id)
     const held = outer && heldAlready(outer, { key, reentry, mode: request.mode })
     if (held !== undefined) return holds(({ within }) => within(key, held))

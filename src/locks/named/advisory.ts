@@ -4,6 +4,7 @@ import { deadlineIn, type Deadline } from '../../core/deadline.ts'
 import { LockTimeoutError, LockUsageError } from '../../core/errors.ts'
 import { ownKey, type LockKey } from '../../core/key.ts'
 import type { Receipt } from '../../core/receipt.ts'
+import { alreadyHeld, mustNotBeHeldAround } from './held-around.ts'
 import { HeldLock, HeldLocks, type LocksInTransaction } from './held-lock.ts'
 import { joinLock } from './join-lock.ts'
 import type { Lanes } from '../lane.ts'
@@ -18,7 +19,7 @@ import { askedOf, inCanonicalOrder, namedKey, type NamedKey } from './named-key.
 import { waitDeadline, type NamedLocking, type Opening } from './opening.ts'
 import { NoAnswerError } from '../limit.ts'
 import { asTimeout } from '../open-session.ts'
-import { askedOn, labelOf, naming, notAvailable, type Asked, limitedBy } from '../refused.ts'
+import { askedOn, naming, notAvailable, type Asked, limitedBy } from '../refused.ts'
 import { tryWith, type LockedWork, type Tried } from './try-lock.ts'
 import { endTurns, takeTurns, turnsWithin, type Turns } from './turns.ts'
 import { checkPart } from '../transaction/join.ts'
@@ -181,7 +182,10 @@ function runNamed<Tx, T>(
     const { lock, transaction } = checkWithLock(options)
     const call = { names: inCanonicalOrder(keys), lock, options: transaction, ...(whole && { whole }) }
     const outer = place.transactions.scope.current()
-    return outer === undefined ? runLocked(place, call, work) : asPart(outer, place, { ...call, work })
+    if (outer !== undefined) return asPart(outer, place, { ...call, work })
+    if (transaction.lockTimeoutMs === undefined && transaction.budgetMs === undefined)
+      mustNotBeHeldAround(place.transactions.port.sessions.source, call.names, lock)
+    return runLocked(place, call, work)
   } catch (error) {
     return failWith(error)
   }
@@ -269,9 +273,9 @@ function refusalOf(thrown: unknown, asked: Asked, isGranted: boolean): unknown {
 }
 
 function refuseNested(outer: OpenTransaction<unknown>, names: readonly NamedKey[]): LockUsageError {
-  const held = names.filter(({ id }) => outer.named.has(id)).map(({ key }) => key)
+  const held = names.filter(({ id }) => outer.named.has(id))
   return held.length > 0
-    ? new LockUsageError('key', `this call chain already holds the ${labelOf('lock', ...held)}`)
+    ? alreadyHeld(held)
     : new LockUsageError(
         'nested',
         "a transaction is already open in this call chain: use locks.lock(tx, key), or pass nested: 'join'",

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { originOf } from '../../core/derived.ts'
 import { LockUsageError } from '../../core/errors.ts'
+import type { Receipt } from '../../core/receipt.ts'
 import type { OpenTransaction } from '../port.ts'
 
 /** The transactions of one `locks` object: which is open in this chain of calls, and which belongs to which `tx`. */
@@ -24,6 +25,7 @@ export interface Scope<Tx> {
  */
 interface Place {
   readonly scope: object
+  readonly source: object | undefined
   transaction: unknown
   readonly lane: string | undefined
   /** Work in a transaction may open one of other locks. */
@@ -64,20 +66,32 @@ export function mustNotWaitForItself(lane: string | undefined): void {
   if (refusal !== undefined) throw refusal
 }
 
+/** The lock, if a transaction of any `locks` on this source holds it in this chain of calls. */
+export function heldAround(source: object | undefined, id: string): Receipt | undefined {
+  let place = source && openPlace(here.getStore())
+  for (; place !== undefined; place = openPlace(place.outer)) {
+    const held = (place.transaction as OpenTransaction<unknown>).named.get(id)
+    if (place.source === source && held !== undefined) return held
+  }
+  return undefined
+}
+
 const notOpen = 'is not an open transaction of these locks: use the tx that locks.transaction passes in'
 const spansTwo =
   'belongs to other locks, and no transaction spans two databases: use the tx that the transaction of these locks passes ' +
   'in. What two databases have to agree on takes a message between them: see docs/two-databases.md'
+const ofOneSource = 'belongs to other locks on the same pool: make them once, and share them'
 
-/** Whether it is a transaction that is open in this chain of calls. */
-function isOfOthers(tx: unknown): boolean {
+/** Why it is not one of these: it is of other locks, in whose transaction this chain of calls is, or of nobody's. */
+function whyNot(tx: unknown, source: object | undefined): string {
   for (let place = openPlace(here.getStore()); place !== undefined; place = openPlace(place.outer)) {
-    if ((place.transaction as OpenTransaction<unknown>).session.tx === tx) return true
+    if ((place.transaction as OpenTransaction<unknown>).session.tx === tx)
+      return source !== undefined && place.source === source ? ofOneSource : spansTwo
   }
-  return false
+  return notOpen
 }
 
-export function createScope<Tx>(): Scope<Tx> {
+export function createScope<Tx>(source?: object): Scope<Tx> {
   // Not a Map: the tables that one outgrows point at their successors, and so keep every transaction until the next
   // full collection of garbage.
   const places = new WeakMap<WeakKey, Place>()
@@ -89,7 +103,7 @@ export function createScope<Tx>(): Scope<Tx> {
       return place?.transaction as OpenTransaction<Tx> | undefined
     },
     enter: (transaction, work, lane) => {
-      const place: Place = { scope, transaction, lane, outer: openPlace(here.getStore()) }
+      const place: Place = { scope, source, transaction, lane, outer: openPlace(here.getStore()) }
       places.set(transaction.session.tx as WeakKey, place)
       return here.run(place, work)
     },
@@ -102,9 +116,7 @@ export function createScope<Tx>(): Scope<Tx> {
     },
     find: (tx) => {
       const found = places.get(originOf(tx as WeakKey))?.transaction as OpenTransaction<Tx> | undefined
-      if (found === undefined) {
-        throw new LockUsageError('tx', isOfOthers(tx) ? spansTwo : notOpen)
-      }
+      if (found === undefined) throw new LockUsageError('tx', whyNot(tx, source))
       return found
     },
   }
