@@ -62,7 +62,7 @@ async function attendNow<R extends object>(
     stopWatching()
     const end = own.end()
     if (end === undefined) await job.complete()
-    else if (isUndone(end)) return await giveBack(job, { attendance, end, isUndone: true })
+    else if (isUndone(end)) return await giveBack(job, { attendance, end: own.end, isUndone: true })
     return end?.as ?? 'done'
   } catch (thrown) {
     stopWatching()
@@ -71,14 +71,14 @@ async function attendNow<R extends object>(
     attendance.options.onError(error, job)
     const isLost = error instanceof LockLostError && !(error instanceof JobTimeoutError)
     if (isLost && !attendance.givenUp.aborted) return 'lost'
-    return giveBack(job, { attendance, end: own.end(), isUndone: false })
+    return giveBack(job, { attendance, end: own.end, isUndone: false })
   }
 }
 
 interface GivenBack<R extends object> {
   readonly attendance: Attendance<R>
-  /** How the handler has ended the job itself. */
-  readonly end: OwnEnd | undefined
+  /** How the handler has ended the job itself: it may do so until now. */
+  readonly end: () => OwnEnd | undefined
   /** Whether the transaction in which it did so is known to be rolled back, or may be. */
   readonly isUndone: boolean
 }
@@ -100,7 +100,8 @@ async function giveBack<R extends object>(
       )
     return isStopped && !isRolledBack ? 'released' : 'failed'
   } catch (error) {
-    if (error instanceof LockLostError && end !== undefined) return end.as
+    const own = end()
+    if (error instanceof LockLostError && own !== undefined) return own.as
     options.onError(error, job)
     return isStopped ? 'lost' : 'failed'
   }
