@@ -108,8 +108,8 @@ export interface Locks<Tx, D extends DialectName = DialectName> extends SharedLo
   /**
    * Locks rows until the transaction ends, and returns them as they are once they are locked.
    *
-   * Rejects with {@link LockNotAvailableError} (`wait: 'nowait'`) or {@link LockTimeoutError} when somebody else holds
-   * them. Rows that do not exist are not locked, unless you ask for `protectAbsence`.
+   * What a subquery of the query reads is not locked. Rejects with {@link LockNotAvailableError} (`wait: 'nowait'`) or
+   * {@link LockTimeoutError} when somebody else holds them. Rows that do not exist are not locked, unless you ask for `protectAbsence`.
    *
    * @example
    * await locks.transaction(async (tx) => {

@@ -5,7 +5,7 @@ import type { RetryableTransactionError } from '../../core/errors.ts'
 import { unwrap } from '../../core/unwrap.ts'
 import type { OpenTransaction } from '../port.ts'
 import { autopsy } from './autopsy.ts'
-import { isDeadlock, type Loss } from './lost.ts'
+import { isDeadlock, type Loss } from './loss.ts'
 
 /** Whoever subscribes is told of each deadlock that an attempt has lost to, also of attempts that are repeated. */
 const published = channel('holdfast:deadlock')

@@ -1,21 +1,7 @@
 import { classifyFor } from '../../core/classify.ts'
 import type { Deadlock } from '../../core/deadlock.ts'
-import type { Deadline } from '../../core/deadline.ts'
-import { RetryableTransactionError } from '../../core/errors.ts'
-import { quietly } from '../../core/unwrap.ts'
 import type { OpenTransaction } from '../port.ts'
-import type { TransactionOptions } from '../transaction/options.ts'
-
-/** An attempt that has failed. */
-export interface Loss {
-  /** What the database has ended it with. */
-  readonly error: unknown
-  /** What the work has thrown instead, which the caller sees as it is. */
-  readonly thrown?: unknown
-  readonly options: TransactionOptions
-  readonly budget?: Deadline | undefined
-  readonly isLast?: boolean | undefined
-}
+import { isDeadlock, type Loss } from './loss.ts'
 
 /** What was found out, by the driver's own error: the one that the caller sees is made of that later. */
 const known = new WeakMap<object, Deadlock>()
@@ -41,11 +27,6 @@ async function examine(open: OpenTransaction<unknown>, loss: Loss, original: unk
   } catch {
     // the caller has to hear of the deadlock, and not of what went wrong when it was looked into
   }
-}
-
-/** What the work has put around an error may be anything, as a proxy that cannot be asked for its class. */
-export function isDeadlock(error: unknown): error is RetryableTransactionError {
-  return quietly(() => error instanceof RetryableTransactionError && error.kind === 'deadlock') === true
 }
 
 /** The same error, which tells of its deadlock where that was looked into. */

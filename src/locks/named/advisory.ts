@@ -45,7 +45,8 @@ export interface AdvisoryLocks<Tx> {
    */
   readonly withLock: <T>(key: LockKey, work: LockedWork<Tx, T>, options?: WithLockOptions) => Promise<T>
   /**
-   * Runs `work` under the lock if nobody holds it. Otherwise the work is not run, and `acquired` is false. Never waits.
+   * Runs `work` under the lock if nobody holds it. Otherwise the work is not run, and `acquired` is false. Never waits
+   * for the lock; for a connection it waits as every transaction does.
    *
    * @example
    * await locks.tryLock('report', async () => 'done') // => { acquired: true, value: 'done' }

@@ -24,13 +24,17 @@ export interface TransactionOptions {
   readonly budgetMs?: number
   /** The pauses between attempts. */
   readonly backoff?: BackoffOptions
-  /** Ends the wait and the work; the transaction is rolled back and the call rejects with the signal's reason. */
+  /**
+   * Ends the wait and the work; the transaction is rolled back and the call rejects with the signal's reason. That of a part
+   * (`nested: 'join'`) only keeps it from starting: what ends the work is the signal of the outer transaction.
+   */
   readonly signal?: AbortSignal
   /** Told before each pause. What it throws ends the call. */
   readonly onRetry?: (retry: Retry) => void | Promise<void>
   /**
    * What a call inside another transaction of the same locks does: refuse, or run as a part of it. A part that asks for
-   * another `isolation`, `access` or `lockTimeoutMs` than that has is refused. @default 'refuse'
+   * another `isolation`, `access` or `lockTimeoutMs` than that has is refused; `attempts`, `budgetMs` and the callbacks
+   * are those of the outer one. @default 'refuse'
    */
   readonly nested?: 'refuse' | 'join'
   /** Kinds of error that are worth another attempt for this work besides the retryable ones, such as `lock-timeout`. */
