@@ -2,7 +2,7 @@ import { describeAddress } from '../connect/address.ts'
 
 /**
  * Takes the logins of addresses out of a text: all of what stands before a host, and of the addresses that `args` has,
- * however they were written or cut.
+ * however they were written or cut. The `user:password` of an example stays.
  *
  * @param isAddress says of a word whether it is one. Behind a protocol anything is; a key may look like one without.
  */
@@ -27,7 +27,7 @@ export function withoutLogins(
   return (text) =>
     secrets
       .reduce((now, { spelling, instead }) => now.replaceAll(spelling, () => instead), text)
-      .replaceAll(/(?<=[a-z]:\/\/)[^\s/?#@"'`\\]+@/gi, '')
+      .replaceAll(/(?<=[a-z]:\/\/)(?!user:password@)[^\s/?#@"'`\\]+@/gi, '')
 }
 
 function hasProtocol(word: string): boolean {
