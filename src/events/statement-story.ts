@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+
 import type { ErrorSource } from '../core/classify.ts'
 import { performance } from '../core/clock.ts'
 import type { StatementEar } from '../core/session.ts'
@@ -9,6 +11,8 @@ import type { EventPlace, StatementEvent, TransactionEvent } from './shapes.ts'
 interface Sent {
   readonly event: StatementEvent
   readonly at: number
+  /** Runs what it is given as a part of the calls that have sent it: a driver answers in those that made its connection. */
+  readonly within: ReturnType<typeof AsyncLocalStorage.snapshot>
 }
 
 /** Tells of the statements of one attempt of a transaction. Only made where somebody listens. */
@@ -27,15 +31,17 @@ export class StatementStories implements StatementEar {
   sent(text: string, params?: unknown): void {
     const { adapter, dialect } = this.#place
     const event: StatementEvent = { adapter, dialect, text, params, transaction: this.#transaction }
-    this.#underWay.push({ event, at: performance.now() })
+    this.#underWay.push({ event, at: performance.now(), within: AsyncLocalStorage.snapshot() })
     statementChannel.start.publish(event)
     statementChannel.end.publish(event)
   }
 
   answered(error?: unknown): void {
     const sent = this.#underWay.shift()
-    if (sent === undefined) return
-    const { event, at } = sent
+    sent?.within(() => this.#tell(sent, error))
+  }
+
+  #tell({ event, at }: Sent, error: unknown): void {
     note(event, { tookMs: performance.now() - at })
     if (error !== undefined) {
       noteFailure(event, error, this.#sources)

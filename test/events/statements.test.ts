@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 
@@ -31,6 +33,33 @@ describeEngines(
         expect(events[0]?.tookMs).toBeGreaterThanOrEqual(49)
       },
     )
+
+    test('and to whoever listens as a part of the calls that have sent it', async () => {
+      const pool = new pg.Pool({ connectionString: stage.engine.server.url, max: 1 })
+      onTestFinished(() => pool.end())
+      const locks = createLocks(pool)
+      const request = new AsyncLocalStorage<string>()
+      const told: unknown[] = []
+      onTestFinished(
+        listenTo({
+          'tracing:holdfast:statement:asyncEnd': ({ text }: StatementEvent) =>
+            void told.push([text, request.getStore()]),
+        }),
+      )
+      for (const who of ['first', 'second']) {
+        await request.run(who, () =>
+          locks.transaction(async (tx) => {
+            await tx.query(`select '${who}'`)
+          }),
+        )
+      }
+      expect(told).toEqual([
+        [`select 'first'`, 'first'],
+        ['COMMIT', 'first'],
+        [`select 'second'`, 'second'],
+        ['COMMIT', 'second'],
+      ])
+    })
   },
   { only: ['postgres'] },
 )
