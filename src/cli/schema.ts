@@ -1,5 +1,6 @@
 import { isSql, type Statement } from '../core/statement.ts'
 import type { Dialect } from '../dialects/dialect.ts'
+import { ownTables } from '../dialects/own-tables.ts'
 import { registry, type DialectName } from '../registry.ts'
 import { CliUsageError, type Command } from './command.ts'
 
@@ -9,7 +10,7 @@ export const schema: Command = {
   parameters: '<dialect>',
   summary: `Print the migration that creates Holdfast's tables: ${Object.keys(registry).join(', ')}`,
   options: {},
-  run: ({ positionals }) => ({ text: migration(dialectIn(positionals)), exitCode: 0 }),
+  run: async ({ positionals }) => ({ text: await migration(dialectIn(positionals)), exitCode: 0 }),
 }
 
 function dialectIn([name, ...rest]: readonly string[]): Dialect {
@@ -24,10 +25,10 @@ function isDialectName(name: string): name is DialectName {
 }
 
 /** One statement on each line, so that a script can tell them apart. */
-function migration({ title, lease, once }: Dialect): string {
-  const statements = [...lease.schema, ...once.schema]
+async function migration(dialect: Dialect): Promise<string> {
+  const statements = await ownTables(dialect)
   const isText = statements.every(isSql)
-  const comment = `${isText ? '--' : '//'} Holdfast's tables in ${title}; safe to run again.`
+  const comment = `${isText ? '--' : '//'} Holdfast's tables in ${dialect.title}; safe to run again.`
   return [comment, ...statements.map(line)].map((text) => `${text}\n`).join('')
 }
 

@@ -7,6 +7,7 @@ import type { Row, Statement } from '../core/statement.ts'
 import { emit } from '../emit.ts'
 import { identify } from '../locks/identify.ts'
 import { supportMatrix } from '../matrix.ts'
+import { ownTables } from '../dialects/own-tables.ts'
 import { findDialect } from '../registry.ts'
 import { openClient, type KnownServer } from './client.ts'
 import type { Facts } from './facts.ts'
@@ -30,7 +31,7 @@ export async function openGround(subject: Subject): Promise<Ground> {
   const command = (statement: Statement): Promise<readonly Row[]> =>
     onSession(observer, (session) => session.run(statement))
   // what would be made on demand is made now, so that no law pays for it
-  for (const statement of [...server.dialect.lease.schema, ...server.dialect.once.schema]) {
+  for (const statement of await ownTables(server.dialect)) {
     await command(statement)
   }
   return { subject, server, facts: factsOf(server), observer, command, close: observer.close }

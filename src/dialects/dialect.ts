@@ -43,7 +43,8 @@ export interface Dialect {
   readonly claim: Reach<ClaimStatements>
   /** How a row is changed that was not locked. Loaded when it is asked for. */
   readonly optimistic: Reach<OptimisticStatements>
-  readonly once: OnceStatements
+  /** How it is noted that something was done. Loaded when it is asked for. */
+  readonly once: Reach<OnceStatements>
   readonly identity: Identity
   /**
    * Asks whether other servers take writes to the same data, none of which knows the locks of this one: they meet when

@@ -108,7 +108,7 @@ export const memoryDialect: Dialect = {
   claim: (use) => use(claim),
   enqueue: async () => enqueue,
   optimistic: (use) => use(optimistic),
-  once,
+  once: (use) => use(once),
   transaction: { lockTimeout },
   lease,
   named: {

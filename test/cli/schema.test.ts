@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
 
+import { reached } from '../../src/core/on-demand.ts'
 import { readAnswer, type Statement } from '../../src/core/statement.ts'
 import { registry, type DialectName } from '../../src/registry.ts'
 import { describeEngines } from '../engines/use.ts'
@@ -44,8 +45,8 @@ describe('holdfast schema', () => {
       const [comment, ...lines] = text.trimEnd().split('\n')
       expect(exitCode).toBe(0)
       expect(comment).toContain(registry[dialect].title)
-      const { lease, once } = registry[dialect]
-      expect(lines).toHaveLength(lease.schema.length + once.schema.length)
+      const once = await reached(registry[dialect].once)
+      expect(lines).toHaveLength(registry[dialect].lease.schema.length + once.schema.length)
       expect(lines.filter((line) => !line.endsWith(';'))).toEqual([])
     },
   )

@@ -6,12 +6,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import type { Connected } from '../../src/conformance/subject.ts'
 import type { Session } from '../../src/core/session.ts'
-import type { Statement } from '../../src/core/statement.ts'
 import type { Fixture } from '../../src/dialects/tools.ts'
 import { intoDatabase } from '../../src/connect/address.ts'
 import { intoMongodbDatabase } from '../../src/connect/drivers/mongodb-address.ts'
 import { openUrl } from '../../src/connect/open.ts'
 import { openScratch, scratchName, type ScratchSubject } from '../../src/connect/scratch.ts'
+import { ownTables } from '../../src/dialects/own-tables.ts'
 import { registry, type DialectName } from '../../src/registry.ts'
 import { startPgBouncer } from '../engines/pgbouncer.ts'
 import { describeEngines, startPrivate, type EngineContext } from '../engines/use.ts'
@@ -101,8 +101,8 @@ describeEngines((context) => {
     test('may be used instead, and is empty again afterwards', async () => {
       const one = await scratch({ useEmpty: true })
       const { session } = await writeIn(one, fixture)
-      const { lease, once } = registry[context.name as DialectName]
-      for (const statement of [...lease.schema, ...once.schema] as Statement[]) await session.run(statement)
+      for (const statement of await ownTables(registry[context.name as DialectName]))
+        await session.run(statement)
       await session.begin()
       await session.run(fixture.add('scratch', 1, 1))
       await one.drop()

@@ -7,6 +7,7 @@ import { sessions as pgSessions } from '../../src/adapters/pg/sessions.ts'
 import type { Sessions } from '../../src/core/session.ts'
 import { LockUsageError } from '../../src/core/errors.ts'
 import { meet } from '../../src/locks.ts'
+import { onDemand, reached } from '../../src/core/on-demand.ts'
 import { registry, type DialectName } from '../../src/registry.ts'
 import { describeEngines } from '../engines/use.ts'
 import { caught } from './stage.ts'
@@ -49,10 +50,11 @@ describeEngines(
 
     test('where it cannot be made, the error says what to do', async () => {
       const pool = poolOfOne(name, context.engine.server.url)
+      const own = await reached(registry[name].once)
       const broken = { sql: 'SELECT * FROM no_such_table', params: [] }
       const dialect = {
         ...registry[name],
-        once: { ...registry[name].once, schema: [broken], mark: () => broken },
+        once: onDemand(async () => ({ ...own, schema: [broken], mark: () => broken })),
       }
       try {
         const { transaction, once } = meet(pool.sessions, [registry[name]], { dialect }).shared

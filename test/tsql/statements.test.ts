@@ -6,7 +6,8 @@ import { registry } from '../../src/registry.ts'
 import { tsqlParsers } from '../emit/tsql-parsers.ts'
 
 const parsers = await tsqlParsers()
-const { lease, once } = registry.mssql
+const { lease } = registry.mssql
+const once = await reached(registry.mssql.once)
 const optimistic = await reached(registry.mssql.optimistic)
 const held = { name: 'hl:x', owner: 'o', fence: 7 }
 const row = { table: ['dbo', 'account'], key: { id: 7, branch: 'x' }, version: 'version' }

@@ -7,6 +7,7 @@ import {
 import type { Connected } from '../../conformance/subject.ts'
 import type { Session } from '../../core/session.ts'
 import type { Row } from '../../core/statement.ts'
+import { ownTables } from '../../dialects/own-tables.ts'
 import { registry } from '../../registry.ts'
 import type { Driver, ScratchOrder } from '../driver.ts'
 import { endable } from '../ending.ts'
@@ -65,13 +66,12 @@ async function open({ MongoClient }: MongodbModule, url: string, size: number): 
 /** A database is there as soon as it is written to. Its collections are too, but not for two who do so at once. */
 function scratch({ url, name, reach }: ScratchOrder): ReturnType<Driver['scratch']> {
   const into = intoMongodbDatabase(url, name)
-  const { lease, once } = registry.mongodb
   return {
     url: into,
     application: name,
     make: () =>
       reach(into, async (session) => {
-        for (const statement of [...lease.schema, ...once.schema]) await session.run(statement)
+        for (const statement of await ownTables(registry.mongodb)) await session.run(statement)
       }),
     drop: async () => {
       await reach(intoMongodbDatabase(url, 'admin'), (session) => endTransactions(session, name))

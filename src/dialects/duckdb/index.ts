@@ -7,7 +7,6 @@ import { leaseAdvisory } from '../lease-advisory.ts'
 import { errors } from './errors.ts'
 import { lease } from './lease.ts'
 import { named } from './named.ts'
-import { once } from './once.ts'
 import { row } from './row.ts'
 import { nowMs } from './syntax.ts'
 
@@ -41,7 +40,7 @@ export const duckdb: BuiltinDialect<'duckdb', 'skip-locked' | 'table'> = {
   errors,
   claim: onDemand(async () => (await import('./claim.ts')).claim),
   optimistic: onDemand(async () => (await import('./optimistic.ts')).optimistic),
-  once,
+  once: onDemand(async () => (await import('./once.ts')).once),
   transaction: {},
   lease,
   named,

@@ -7,7 +7,6 @@ import { identity, transaction } from '../mysql/transaction.ts'
 import type { BuiltinDialect } from '../dialect.ts'
 import { lease } from '../mysql/lease.ts'
 import { named } from '../mysql/named.ts'
-import { once } from '../mysql/once.ts'
 import { peers } from '../mysql/peers.ts'
 import { innodbRow } from '../mysql/row.ts'
 import { table } from '../mysql/table.ts'
@@ -44,7 +43,7 @@ export const mariadb: BuiltinDialect<'mariadb'> = {
   errors,
   claim: onDemand(async () => (await import('./claim.ts')).claim),
   optimistic: onDemand(async () => (await import('../mysql/optimistic.ts')).optimistic),
-  once,
+  once: onDemand(async () => (await import('../mysql/once.ts')).once),
   transaction,
   lease,
   named,

@@ -6,7 +6,6 @@ import { advisory } from './advisory.ts'
 import { errors } from './errors.ts'
 import { lease } from './lease.ts'
 import { named } from './named.ts'
-import { once } from './once.ts'
 import { row } from './row.ts'
 
 export const mongodb: BuiltinDialect<'mongodb', 'skip-locked' | 'table'> = {
@@ -33,7 +32,7 @@ export const mongodb: BuiltinDialect<'mongodb', 'skip-locked' | 'table'> = {
   errors,
   claim: onDemand(async () => (await import('./claim.ts')).claim),
   optimistic: onDemand(async () => (await import('./optimistic.ts')).optimistic),
-  once,
+  once: onDemand(async () => (await import('./once.ts')).once),
   transaction: { canRepeatCommit: true },
   lease,
   named,

@@ -7,7 +7,6 @@ import { advisory } from './advisory.ts'
 import { errors } from './errors.ts'
 import { lease } from './lease.ts'
 import { named } from './named.ts'
-import { once } from './once.ts'
 import { row } from './row.ts'
 import { table } from './table.ts'
 
@@ -44,7 +43,7 @@ export const mssql: BuiltinDialect<'mssql'> = {
   errors,
   claim: onDemand(async () => (await import('./claim.ts')).claim),
   optimistic: onDemand(async () => (await import('./optimistic.ts')).optimistic),
-  once,
+  once: onDemand(async () => (await import('./once.ts')).once),
   transaction: { lockTimeout: (ms) => ({ setting: lockTimeout(ms) }) },
   lease,
   named,

@@ -8,7 +8,6 @@ import type { BuiltinDialect } from '../dialect.ts'
 import { errors } from './errors.ts'
 import { lease } from './lease.ts'
 import { named } from './named.ts'
-import { once } from './once.ts'
 import { peers } from './peers.ts'
 import { innodbRow } from './row.ts'
 import { table } from './table.ts'
@@ -45,7 +44,7 @@ export const mysql: BuiltinDialect<'mysql'> = {
   errors,
   claim: onDemand(async () => (await import('./claim.ts')).claim),
   optimistic: onDemand(async () => (await import('./optimistic.ts')).optimistic),
-  once,
+  once: onDemand(async () => (await import('./once.ts')).once),
   transaction,
   lease,
   named,

@@ -7,7 +7,6 @@ import { advisory } from './advisory.ts'
 import { errors } from './errors.ts'
 import { lease } from './lease.ts'
 import { named } from './named.ts'
-import { once } from './once.ts'
 import { row } from './row.ts'
 import { table } from './table.ts'
 
@@ -28,7 +27,7 @@ export const postgres: BuiltinDialect<'postgres'> = {
   errors,
   claim: onDemand(async () => (await import('./claim.ts')).claim),
   optimistic: onDemand(async () => (await import('./optimistic.ts')).optimistic),
-  once,
+  once: onDemand(async () => (await import('./once.ts')).once),
   transaction,
   lease,
   named,

@@ -7,7 +7,6 @@ import { leaseAdvisory } from '../lease-advisory.ts'
 import { errors } from './errors.ts'
 import { lease } from './lease.ts'
 import { named } from './named.ts'
-import { once } from './once.ts'
 import { row, wholeDatabase } from './row.ts'
 import { nowMs } from './syntax.ts'
 import { table } from './table.ts'
@@ -33,7 +32,7 @@ export const sqlite: BuiltinDialect<'sqlite', 'skip-locked'> = {
   errors,
   claim: onDemand(async () => (await import('./claim.ts')).claim),
   optimistic: onDemand(async () => (await import('./optimistic.ts')).optimistic),
-  once,
+  once: onDemand(async () => (await import('./once.ts')).once),
   transaction: { writeMode: 'IMMEDIATE' },
   lease,
   named,

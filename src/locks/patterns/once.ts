@@ -3,7 +3,9 @@ import { checkWork } from '../../core/check-field.ts'
 import { deadlineIn, type Deadline } from '../../core/deadline.ts'
 import { LockError, LockUsageError } from '../../core/errors.ts'
 import { canonicalKey, isRawKey, type LockKey } from '../../core/key.ts'
+import { reached } from '../../core/on-demand.ts'
 import type { Statement } from '../../core/statement.ts'
+import type { OnceStatements } from '../../dialects/once.ts'
 import { LockContention } from '../contention.ts'
 import { readFailure } from '../failure.ts'
 import type { OpenTransaction } from '../port.ts'
@@ -57,10 +59,10 @@ function nameOf(key: LockKey): string {
 }
 
 async function mark(open: OpenTransaction<unknown>, name: string, table: MarkTable): Promise<boolean> {
-  const { once } = open.dialect
+  const once = await reached(open.dialect.once)
   for (let isMade = false; ; isMade = true) {
     try {
-      const isFirst = once.isFirst(await sendMark(open, name))
+      const isFirst = once.isFirst(await sendMark(open, once, name))
       table.isThere()
       return isFirst
     } catch (error) {
@@ -70,13 +72,14 @@ async function mark(open: OpenTransaction<unknown>, name: string, table: MarkTab
       if (refusal === 'held') throw new LockContention(undefined, error)
       // one that was not locked could not be used either if it were made
       if (isMade || open.isConfined || kind !== 'other' || meant instanceof LockError) throw meant
-      await table.make(open, error)
+      await table.make(open, once, error)
     }
   }
 }
 
 async function sendMark(
-  { session, dialect: { once } }: OpenTransaction<unknown>,
+  { session }: OpenTransaction<unknown>,
+  once: OnceStatements,
   name: string,
 ): ReturnType<typeof session.run> {
   if (once.guard !== undefined && (await session.run(once.guard(name))).length === 0)
@@ -101,16 +104,16 @@ class MarkTable {
    * Makes it in the transaction where that is alone in the database. Elsewhere the transaction is given up, and the
    * table is made on its connection: a pool may have no other to spare.
    */
-  async make(open: OpenTransaction<unknown>, missing: unknown): Promise<void> {
+  async make(open: OpenTransaction<unknown>, { schema }: OnceStatements, missing: unknown): Promise<void> {
     const { session, dialect, atEnd } = open
     this.#patience ??= deadlineIn(patienceMs)
     if (this.#patience.isPast()) throw cannotBeMade(dialect.name, missing)
     if (dialect.transaction.writeMode === undefined) {
       // sent in the opposite order
-      atEnd.push(...dialect.once.schema.map(withoutLock).toReversed())
+      atEnd.push(...schema.map(withoutLock).toReversed())
       throw new LockContention(undefined, missing, isMissing)
     }
-    for (const statement of dialect.once.schema) await session.run(statement)
+    for (const statement of schema) await session.run(statement)
   }
 }
 
