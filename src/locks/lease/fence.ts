@@ -33,7 +33,8 @@ function createPeers(): HasPeers {
 
 async function assertNow(open: OpenTransaction<unknown>, lease: Lease, hasPeers: HasPeers): Promise<void> {
   const held = heldBy(lease)
-  if (held === undefined) throw new LockUsageError('lease', 'is not a lease that was taken with Holdfast')
+  if (held === undefined)
+    throw new LockUsageError('lease', 'is not a lease that was taken with this copy of Holdfast')
   if (isShared(held))
     throw new LockUsageError(
       'lease',
