@@ -22,6 +22,8 @@ export interface Attempt {
   isHurt: boolean
   /** Whether a row that it had was free for another at its end, while nothing had happened to the transaction. */
   isRobbed: boolean
+  /** The same, while statements were under way: one of them may have ended it, and the body had not heard of it. */
+  mayBeRobbed: boolean
 }
 
 export interface Outcome {
@@ -75,6 +77,7 @@ export async function perform<Tx>(stage: Stage<Tx>, body: Body, run: number): Pr
     )
   }
   for (let seen = 0; seen < started.length; seen = started.length) await Promise.all(started)
+  for (const seen of attempts) seen.isRobbed ||= seen.mayBeRobbed && !seen.isHurt
   return { ...outcome, isAborted: aborting.signal.aborted, attempts, late }
 }
 
@@ -107,6 +110,7 @@ function newAttempt(): Attempt {
     granted: new Set(),
     isHurt: false,
     isRobbed: false,
+    mayBeRobbed: false,
   }
 }
 
@@ -124,6 +128,7 @@ interface Part<Tx> {
 class Actor<Tx> {
   readonly #part: Part<Tx>
   #steps = 0
+  #underWay = 0
 
   constructor(part: Part<Tx>) {
     this.#part = part
@@ -204,6 +209,7 @@ class Actor<Tx> {
 
   async #write(send: (step: number) => Promise<unknown>): Promise<void> {
     const step = (this.#steps += 1)
+    this.#underWay += 1
     try {
       await send(step)
       this.#part.seen.stored.push(step)
@@ -212,10 +218,13 @@ class Actor<Tx> {
       this.#part.seen.errors.push(error)
       this.#part.seen.isHurt = true
       throw error
+    } finally {
+      this.#underWay -= 1
     }
   }
 
   async #watch<T>(statement: Promise<T>, isSaved = false): Promise<T> {
+    this.#underWay += 1
     try {
       return await statement
     } catch (error) {
@@ -223,6 +232,8 @@ class Actor<Tx> {
       if (!isSaved || !isMild) this.#part.seen.isHurt = true
       this.#part.seen.errors.push(error)
       throw error
+    } finally {
+      this.#underWay -= 1
     }
   }
 
@@ -239,12 +250,17 @@ class Actor<Tx> {
     stage.tell('has', row)
   }
 
-  /** Before the end, with nothing under way: is what was granted still held? */
+  /** Before the end: is what was granted still held? */
   async #look(): Promise<void> {
     const { stage, seen, aborting } = this.#part
     const isSound = (): boolean => !seen.isHurt && !seen.hasSaid && !seen.isKilled && !aborting.signal.aborted
     if (stage.isFree === undefined || seen.granted.size === 0 || !isSound()) return
-    for (const row of seen.granted) if ((await stage.isFree(row)) && isSound()) seen.isRobbed = true
+    for (const row of seen.granted) {
+      const isAlone = this.#underWay === 0
+      if (!(await stage.isFree(row)) || !isSound()) continue
+      if (isAlone) seen.isRobbed = true
+      else seen.mayBeRobbed = true
+    }
   }
 }
 
