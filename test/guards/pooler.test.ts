@@ -1,7 +1,11 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
 import { afterEach, describe, expect, test } from 'vitest'
 
 import { UnsupportedLockError } from '../../src/core/errors.ts'
 import { emit } from '../../src/emit.ts'
+import { createProbe } from '../../src/locks/named/probe.ts'
+import { registry } from '../../src/registry.ts'
 import { useExtraServer } from '../engines/extra-server.ts'
 import { intoDatabase } from '../engines/own-database.ts'
 import { startPgBouncer } from '../engines/pgbouncer.ts'
@@ -140,6 +144,23 @@ function specs(context: EngineContext): void {
     const session = await sessions.open()
     await expect(probe(session)).rejects.toThrow(/detecting a pooler takes a second connection/)
     await session.release()
+  })
+
+  test('on a slow network a second connection is waited for longer: to be slow is no reason', async () => {
+    const { sessions } = use(throughKysely, context.server.url)
+    const dialect = registry.postgres
+    const probe = createProbe({
+      sessions: { ...sessions, open: () => pause(2500).then(() => sessions.open()) },
+      server: async () => ({ dialect, version: dialect.readVersion(dialect.versions.assumed) }),
+    })
+    const session = await sessions.open()
+    let isFirst = true
+    const run: typeof session.run = async (statement) => {
+      if (isFirst) await pause(200)
+      isFirst = false
+      return session.run(statement)
+    }
+    await probe({ ...session, run }).finally(() => session.release())
   })
 
   test('two clients of a transaction pooler can both take the lock of a connection: the refusal is deserved', async ({

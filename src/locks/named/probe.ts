@@ -1,3 +1,4 @@
+import { performance } from '../../core/clock.ts'
 import { UnsupportedLockError } from '../../core/errors.ts'
 import type { Session } from '../../core/session.ts'
 import type { Row, SqlStatement } from '../../core/statement.ts'
@@ -10,13 +11,17 @@ import { createSpares, type Spares } from './spare-session.ts'
 const quietRounds = 3
 /** A server runs, though seldom, a transaction of its own on an idle connection. */
 const maxRounds = 6
-/** Whoever holds all other connections of a pool may wait for this very lock. */
+/** Whoever holds all other connections of a pool may wait for this very lock: so it is not waited for long. */
 const openWithinMs = 2_000
+/** A connection takes some messages there and back, and more where it is encrypted. */
+const messagesToOpen = 20
 
-const noSecondConnection = unsupported(
-  `detecting a pooler takes a second connection, and none was available within ${openWithinMs} ms`,
-  'a pool of at least two connections, or locks.lease(...)',
-)
+function noSecondConnection(waitedMs: number): Unsupported {
+  return unsupported(
+    `detecting a pooler takes a second connection, and none was available within ${Math.ceil(waitedMs)} ms`,
+    'a pool of at least two connections, or locks.lease(...)',
+  )
+}
 export const transactionPooler: Unsupported = unsupported(
   'a pooler gives each transaction a different server connection, so the lock would stay behind on the last one',
   'transaction-scoped locks.withLock(...), or locks.lease(...)',
@@ -56,15 +61,17 @@ async function check<Tx>(port: Port<Tx>, session: Session<Tx>, spares: Spares<Tx
   if (doubts === undefined) return
   const refuse = (refusal: Unsupported): UnsupportedLockError =>
     new UnsupportedLockError(dialect.name, 'advisory', refusal)
+  const began = performance.now()
   const rows = await session.run(doubts.ask)
+  const patienceMs = Math.max(openWithinMs, messagesToOpen * (performance.now() - began))
   const doubt = doubts.read(rows)
   if (doubt !== undefined) throw refuse(doubt)
   const { backend: ask } = doubts
   const own = rows[0]
   if (ask === undefined || (session.backend !== undefined && session.backend === own?.backend)) return
   const compare = (other: Session): Promise<boolean> => isShared({ session, own, other, ask })
-  const changes = await spares.use(compare, openWithinMs)
-  if (changes === undefined) throw refuse(noSecondConnection)
+  const changes = await spares.use(compare, patienceMs)
+  if (changes === undefined) throw refuse(noSecondConnection(patienceMs))
   if (changes) throw refuse(transactionPooler)
 }
 
