@@ -122,7 +122,13 @@ async function openArena(way: Way, connect: Connect): Promise<Arena> {
     const [double] = tongue.number === undefined ? [] : await observer.run(tongue.number.twice)
     if (double !== undefined) return 'two who held the same lock took the same number'
     if (unhandled.length > 0) return `unhandled: ${unhandled.splice(0).map(String).join()}`
-    return judge(outcome, stored) ?? judgeError(outcome, body, { isRefused: ground.isRefused, tongue })
+    return (
+      judge(outcome, stored) ??
+      judgeError(outcome, body, {
+        isRefused: ground.isRefused?.(body),
+        tongue,
+      })
+    )
   }
   return {
     ground,

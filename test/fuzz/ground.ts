@@ -1,6 +1,6 @@
 import type { Statement } from '../../src/core/statement.ts'
 import type { SharedLocks } from '../../src/locks.ts'
-import type { Break, RowWait } from './body.ts'
+import type { Body, Break, RowWait } from './body.ts'
 import type { Abilities } from './generate.ts'
 
 /** How rows are locked, as a body asks for it. */
@@ -24,8 +24,8 @@ export interface Ground<Tx> extends Abilities {
   /** Breaks the network, from now on until it is mended. */
   readonly breakNetwork?: (how: Break) => void
   readonly mendNetwork?: () => void
-  /** Whether every call is refused, because of how the application has set up its connections. @default false */
-  readonly isRefused?: boolean
+  /** Whether a call is refused because of how the application has set up its connections. @default never */
+  readonly isRefused?: (body: Body) => boolean
   /** What the server calls the connection. */
   readonly idOf?: (tx: Tx) => string
   /** What every connection of the pool is set to, and whether it is usable: all lines are alike when all are clean. */

@@ -3,6 +3,7 @@ import { CompiledQuery, Kysely, sql, type KyselyPlugin, type Transaction } from 
 import { sqlOnly } from '../../../src/adapters/statement-kind.ts'
 import { createLocks } from '../../../src/entries/kysely.ts'
 import { dialects, type ServerName } from '../../entries/kysely-dialects.ts'
+import type { Body } from '../body.ts'
 import { embedded, hideTx, ofServer, poolSize, type Ground, type Way } from '../ground.ts'
 import { overBadNetwork } from './bad-network.ts'
 import { mysqlSettings } from './mysql2.ts'
@@ -24,6 +25,14 @@ const settings: Readonly<Record<ServerName, string | undefined>> = {
 const idle: KyselyPlugin = {
   transformQuery: ({ node }) => node,
   transformResult: async ({ result }) => result,
+}
+
+/** Above READ COMMITTED the lock is taken before BEGIN, and whether it holds there is found out by a second connection. */
+function asksForMore(engine: string): (body: Body) => boolean {
+  return ({ call, options }) =>
+    engine === 'postgres' &&
+    call === 'withLock' &&
+    (options.isolation ?? 'read committed') !== 'read committed'
 }
 
 function groundOn(url: string, engine: string, size: number = poolSize): Ground<Tx> {
@@ -77,6 +86,10 @@ export const onKysely: readonly Way[] = [
     title: 'kysely, a bad network',
     isSlow: true,
     engines: ['postgres', 'mysql', 'mariadb'],
-    open: (target, engine) => overBadNetwork(target, engine, (url) => groundOn(url, engine, 1)),
+    open: (target, engine) =>
+      overBadNetwork(target, engine, (url) => ({
+        ...groundOn(url, engine, 1),
+        isRefused: asksForMore(engine),
+      })),
   }),
 ]

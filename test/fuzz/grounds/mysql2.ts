@@ -57,7 +57,7 @@ export const onMysql2: readonly Way[] = [
     open: async (uri, engine) => {
       const pool = mysql.createPool({ uri, connectionLimit: poolSize })
       pool.pool.on('connection', (connection) => void connection.query('SET autocommit = 0'))
-      return { ...groundOn({ pool, engine, size: poolSize }), isRefused: true }
+      return { ...groundOn({ pool, engine, size: poolSize }), isRefused: () => true }
     },
   }),
   hideTx({
