@@ -13,6 +13,8 @@ const quietRounds = 3
 const maxRounds = 6
 /** Whoever holds all other connections of a pool may wait for this very lock: so it is not waited for long. */
 const openWithinMs = 2_000
+/** Less than all of the check may take: the refusal is to say why. */
+const atMostMs = 4_000
 /** A connection takes some messages there and back, and more where it is encrypted. */
 const messagesToOpen = 20
 
@@ -63,7 +65,8 @@ async function check<Tx>(port: Port<Tx>, session: Session<Tx>, spares: Spares<Tx
     new UnsupportedLockError(dialect.name, 'advisory', refusal)
   const began = performance.now()
   const rows = await session.run(doubts.ask)
-  const patienceMs = Math.max(openWithinMs, messagesToOpen * (performance.now() - began))
+  const slowMs = messagesToOpen * (performance.now() - began)
+  const patienceMs = Math.min(Math.max(openWithinMs, slowMs), atMostMs)
   const doubt = doubts.read(rows)
   if (doubt !== undefined) throw refuse(doubt)
   const { backend: ask } = doubts
