@@ -1,8 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { inWords } from '../core/in-words.ts'
-import { clearTimeout, setTimeout } from '../core/clock.ts'
 import { LockLostError } from '../core/errors.ts'
 import type { Abortable } from './abort.ts'
+import { inDueTime } from './in-due-time.ts'
 
 /** How something that is held ends. */
 export interface Ending {
@@ -80,21 +80,6 @@ async function releaseInTime({ name, release, abandon, releaseWithinMs = 5000 }:
     })
     releasing.then(resolve, reject).finally(stop)
   })
-}
-
-/**
- * Calls `late` after `ms`, unless it is stopped. Answers that have arrived by then are read first: a program that was
- * busy for longer than `ms` would otherwise take itself for a server that does not answer.
- */
-export function inDueTime(ms: number, late: () => void): () => void {
-  let reading: NodeJS.Immediate | undefined
-  const timer = setTimeout(() => {
-    reading = setImmediate(late)
-  }, ms)
-  return () => {
-    clearTimeout(timer)
-    clearImmediate(reading)
-  }
 }
 
 export function warn(message: string): void {

@@ -1,7 +1,7 @@
-import { clearTimeout, setTimeout } from '../core/clock.ts'
 import { graceMs } from '../core/grace.ts'
 import { LockTimeoutError } from '../core/errors.ts'
 import { Cutoff, untilAborted, type Abortable } from './abort.ts'
+import { inDueTime } from './in-due-time.ts'
 
 /** The end of one wait: its signal aborts when the time is over, or when the caller's own signal does. */
 export interface Limit {
@@ -36,15 +36,10 @@ export class NoAnswerError extends LockTimeoutError {
 
 export function limitTo({ ms, signal, outlivesSignalMs = 0, keepsAlive = true, says }: LimitTerms): Limit {
   const cutoff = new Cutoff()
-  let timer: NodeJS.Timeout | undefined
-  let reading: NodeJS.Immediate | undefined
+  let stop: (() => void) | undefined
   const endIn = (left: number, meaning = says): void => {
-    clearTimeout(timer)
-    // An answer that has arrived by then is read first: a program that was busy for longer would otherwise blame the server.
-    timer = setTimeout(() => {
-      reading = setImmediate(() => cutoff.abort(new NoAnswerError(left, meaning)))
-    }, left)
-    if (!keepsAlive) timer.unref()
+    stop?.()
+    stop = inDueTime(left, () => cutoff.abort(new NoAnswerError(left, meaning)), keepsAlive)
   }
   const pass = (): void => (outlivesSignalMs > 0 ? endIn(outlivesSignalMs) : cutoff.abort(signal?.reason))
   if (Number.isFinite(ms)) endIn(Math.max(0, ms))
@@ -54,8 +49,7 @@ export function limitTo({ ms, signal, outlivesSignalMs = 0, keepsAlive = true, s
     signal: cutoff,
     endIn,
     end: () => {
-      clearTimeout(timer)
-      clearImmediate(reading)
+      stop?.()
       signal?.removeEventListener('abort', pass)
     },
   }

@@ -1,5 +1,5 @@
 import { asError } from '../../core/in-words.ts'
-import { inDueTime } from '../handle.ts'
+import { inDueTime } from '../in-due-time.ts'
 import type { Line } from './holder-line.ts'
 
 /** Any server that has connections to hold locks understands it. */
