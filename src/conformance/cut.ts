@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import { classifyFor } from '../core/classify.ts'
 import type { Row, Statement } from '../core/statement.ts'
+import { awakeMs } from './awake.ts'
 import type { Ground } from './ground.ts'
 import { BrokenLawError } from './broken-law.ts'
 
@@ -20,8 +21,8 @@ export async function cutterOf(
   const [row] = await run(self)
   return async () => {
     await command(kill(String(row?.id)))
-    const deadline = performance.now() + withinMs
-    while (performance.now() < deadline) {
+    const deadline = awakeMs() + withinMs
+    while (awakeMs() < deadline) {
       const error = await errorOf(run(self))
       if (error instanceof Error && classifyFor(error, facts.dialect).kind === 'connection-lost') return error
       await pause(5)

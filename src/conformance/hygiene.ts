@@ -4,6 +4,7 @@ import { LockNotAvailableError, LockTimeoutError } from '../core/errors.ts'
 import type { LockKey } from '../core/key.ts'
 import { isUnsupported } from '../core/support.ts'
 import type { Session } from '../core/session.ts'
+import { awakeMs } from './awake.ts'
 import { readAgain, type Ground } from './ground.ts'
 import { BrokenLawError } from './broken-law.ts'
 import { isRefusal } from './refusal.ts'
@@ -21,11 +22,11 @@ export interface Used {
 
 /** Rejects unless nothing remains of a law: no lock, no open transaction. */
 export async function expectNothingHeld(ground: Ground, used: Used): Promise<void> {
-  const deadline = performance.now() + withinMs
+  const deadline = awakeMs() + withinMs
   for (;;) {
     const left = await readAgain(ground, () => leftovers(ground, used))
     if (left.length === 0) return
-    if (performance.now() > deadline) throw new BrokenLawError(`left behind: ${left.join('; ')}`)
+    if (awakeMs() > deadline) throw new BrokenLawError(`left behind: ${left.join('; ')}`)
     await pause(20)
   }
 }

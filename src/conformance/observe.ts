@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 import type { Inspection } from '../core/inspection.ts'
+import { awakeMs } from './awake.ts'
 import type { Ground } from './ground.ts'
 import { BrokenLawError } from './broken-law.ts'
 
@@ -28,12 +29,12 @@ const withinMs = 10_000
  */
 export async function untilWaiting(ground: Ground, expected: Expected): Promise<void> {
   const { does, isSettled, inServer, repeats } = expected
-  const deadline = performance.now() + withinMs
+  const deadline = awakeMs() + withinMs
   for (let look = 1; ; look += 1) {
     const seen = inServer > 0 ? await inspectWaiting(ground) : undefined
     if (isSettled()) throw new BrokenLawError(`${does}: did not wait`)
     if (seen === undefined ? (repeats?.() ?? 0) > 0 || look >= looks : seen >= inServer) return
-    if (performance.now() > deadline) {
+    if (awakeMs() > deadline) {
       throw new BrokenLawError(`${does}: has not ended, but the server does not show it waiting either`)
     }
     await pause(everyMs)

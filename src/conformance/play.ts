@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { LockError } from '../core/errors.ts'
 import { describeAction, type Action } from './action.ts'
 import type { Actor } from './actor.ts'
+import { awakeMs } from './awake.ts'
 import { BrokenLawError } from './broken-law.ts'
 import type { Facts } from './facts.ts'
 import { untilWaiting } from './observe.ts'
@@ -18,6 +19,8 @@ interface Running {
   readonly work: Promise<unknown>
   readonly watched: Watched
   readonly beganAt: number
+  /** The same by {@link awakeMs}. */
+  readonly awakeAt: number
 }
 
 /** Plays a schedule, one step after another, and breaks the law at the first that does not go as expected. */
@@ -49,12 +52,17 @@ async function playStep(stage: Stage, step: StepData, waiting: Map<string, Runni
     tookMs >= atLeastMs - 2,
     `${running.does}: ended after ${tookMs} ms, not after ${atLeastMs} or more`,
   )
-  stage.expect(tookMs <= atMostMs, `${running.does}: ended after ${tookMs} ms, not within ${atMostMs}`)
+  const awakeForMs = Math.round(awakeMs() - running.awakeAt)
+  stage.expect(
+    awakeForMs <= atMostMs,
+    `${running.does}: ended after ${awakeForMs} ms, not within ${atMostMs}`,
+  )
 }
 
 function begin(stage: Stage, actor: Actor, { actor: name, action, expect }: StepData): Running {
   if (action === 'resumes') throw new TypeError('nothing to begin')
-  const beganAt = performance.now() // the time of a wait is counted from before it begins
+  // the time of a wait is counted from before it begins
+  const [beganAt, awakeAt] = [performance.now(), awakeMs()]
   const work = actor.perform(action, expect.is === 'failed' && expect.isCaught)
   work.catch(() => {}) // looked at below
   const does = `${name}: ${describeAction(action)}`
@@ -63,6 +71,7 @@ function begin(stage: Stage, actor: Actor, { actor: name, action, expect }: Step
     work,
     watched: stage.tracer.watch(name, describeAction(action), work),
     beganAt,
+    awakeAt,
   }
 }
 

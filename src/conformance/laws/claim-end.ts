@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 import { LockLostError } from '../../core/errors.ts'
 import type { Job } from '../../locks/queue/job.ts'
+import { awakeMs } from '../awake.ts'
 import { unlocked } from '../controls.ts'
 import {
   claimsByFastClock,
@@ -25,11 +26,11 @@ const withinMs = 4000
 
 /** Claims until there is a job. Whoever was dead loses it. */
 async function untilClaimed({ locks }: Client, { queue }: JobTable, limit = 1): Promise<readonly Job[]> {
-  const deadline = performance.now() + withinMs
+  const deadline = awakeMs() + withinMs
   for (;;) {
     const jobs = await locks.claim(queue, { limit })
     if (jobs.length > 0) return jobs
-    if (performance.now() > deadline) throw new BrokenLawError(`no job has come back in ${withinMs} ms`)
+    if (awakeMs() > deadline) throw new BrokenLawError(`no job has come back in ${withinMs} ms`)
     await pause(20)
   }
 }
@@ -82,9 +83,9 @@ export const claimEndLaws: readonly Law[] = [
       // who lives comes first: later, on a slow machine, the job of who dies would be free for it already
       await b.locks.claim(table.queue)
       await a.locks.claim(table.queue, { visibilityMs })
-      const deadline = performance.now() + withinMs
+      const deadline = awakeMs() + withinMs
       let freed = 0
-      while (freed === 0 && performance.now() < deadline) {
+      while (freed === 0 && awakeMs() < deadline) {
         freed = (await b.locks.reclaim(table.queue)).freed
         await pause(20)
       }

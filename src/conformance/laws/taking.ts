@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { LockError, type LockErrorCode } from '../../core/errors.ts'
 import type { AcquireOptions } from '../../locks/named/acquire.ts'
 import type { Held } from '../../locks/session-lock/hold.ts'
+import { awakeMs } from '../awake.ts'
 import type { Stage } from '../stage.ts'
 import { describeValue } from '../trace.ts'
 
@@ -62,10 +63,10 @@ const withinMs = 15_000
 
 /** Looks again and again until it is so, and breaks the law when it never is. */
 export async function until(stage: Stage, what: string, look: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + withinMs
+  const deadline = awakeMs() + withinMs
   while (!(await look())) {
     stage.signal.throwIfAborted()
-    stage.expect(performance.now() < deadline, `${what}: not within ${withinMs} ms`)
+    stage.expect(awakeMs() < deadline, `${what}: not within ${withinMs} ms`)
     await pause(everyMs)
   }
 }
