@@ -4,6 +4,7 @@ import { categories } from '../../src/core/category.ts'
 import { LockUsageError } from '../../src/core/errors.ts'
 import { isUnsupported } from '../../src/core/support.ts'
 import { caught } from '../entries/stage.ts'
+import { seenAwake } from '../engines/standstill.ts'
 import { describeAttest, idsIn, observedIn, type Stage } from './stage.ts'
 
 /** How many rows of trials are in the table of leases. */
@@ -24,7 +25,7 @@ async function trialRows({ name, run }: Stage): Promise<number> {
 
 describeAttest((stage) => {
   test('what is claimed holds, what is not is refused, and nothing is left behind', async () => {
-    const attestation = await stage.locks().attest()
+    const attestation = await seenAwake(() => stage.locks().attest())
     const { capabilities, dialect } = attestation
     expect(dialect).toBe(stage.name)
     expect(capabilities.map(({ capability }) => capability)).toEqual([
@@ -44,10 +45,10 @@ describeAttest((stage) => {
 
   test('it can be repeated with the same locks, inside of a transaction too where that does not keep it out', async () => {
     const locks = stage.locks()
-    const first = await locks.attest()
-    const second = await locks.attest()
+    const first = await seenAwake(() => locks.attest())
+    const second = await seenAwake(() => locks.attest())
     expect(observedIn(second)).toEqual(observedIn(first))
-    const inside = locks.transaction(() => locks.attest())
+    const inside = seenAwake(() => locks.transaction(() => locks.attest()))
     // the transaction has SQLite's only lock
     if (stage.name === 'sqlite') expect(await caught(inside)).toMatchObject({ field: 'nested' })
     else expect(Object.values(observedIn(await inside))).not.toContain('broken')

@@ -6,6 +6,7 @@ import { isSql, type SqlStatement, type Statement } from '../../src/core/stateme
 import { isUnsupported } from '../../src/core/support.ts'
 import type { Dialect, Emitter } from '../../src/dialects/dialect.ts'
 import type { LeaseClaim } from '../../src/dialects/lease.ts'
+import { seenAwake } from '../engines/standstill.ts'
 import { describeAttest, observedIn } from './stage.ts'
 
 /** The dialect with the plans of one category made worse. */
@@ -64,7 +65,7 @@ describeAttest(
       const weak = worse(stage.dialect, 'row-exclusive', without(/ FOR UPDATE.*$/))
       // where BEGIN is the lock, that is what has to be weak
       const dialect = stage.name === 'sqlite' ? { ...weak, transaction: {} } : weak
-      const observed = observedIn(await stage.locks(dialect).attest())
+      const observed = observedIn(await seenAwake(() => stage.locks(dialect).attest()))
       expect(observed).toMatchObject({
         'row-exclusive': 'broken',
         nowait: 'untried',
@@ -79,7 +80,7 @@ describeAttest(
         ...lease,
         acquire: (claim: LeaseClaim) => [endOthers(stage.name), ...lease.acquire(claim)],
       }
-      const attestation = await stage.locks({ ...stage.dialect, lease: weak }).attest()
+      const attestation = await seenAwake(() => stage.locks({ ...stage.dialect, lease: weak }).attest())
       expect(observedIn(attestation)).toMatchObject({ lease: 'broken', 'row-exclusive': 'holds' })
     })
   },
@@ -97,7 +98,7 @@ describeAttest(
       ['row-shared', / (FOR SHARE|LOCK IN SHARE MODE)$/],
     ] as const)('%s without %s is broken, and the exclusive lock is not', async (category, words) => {
       const dialect = worse(stage.dialect, category, without(words))
-      const observed = observedIn(await stage.locks(dialect).attest())
+      const observed = observedIn(await seenAwake(() => stage.locks(dialect).attest()))
       expect(observed).toMatchObject({ [category]: 'broken', 'row-exclusive': 'holds', advisory: 'holds' })
     })
 
@@ -108,7 +109,7 @@ describeAttest(
           ? { beforeBegin: [nothing], afterEnd: [released] }
           : { inTransaction: [nothing] }),
       }))
-      const observed = observedIn(await stage.locks(dialect).attest())
+      const observed = observedIn(await seenAwake(() => stage.locks(dialect).attest()))
       expect(observed).toMatchObject({ advisory: 'broken', 'advisory-session': 'broken', lease: 'holds' })
     })
   },
@@ -119,7 +120,7 @@ describeAttest(
   (stage) => {
     test('a wait that never ends is broken', async () => {
       const dialect = worse(stage.dialect, 'lock-timeout', ({ setting: _, ...draft }) => draft)
-      const { capabilities } = await stage.locks(dialect).attest()
+      const { capabilities } = await seenAwake(() => stage.locks(dialect).attest())
       const timeout = capabilities.find(({ capability }) => capability === 'lock-timeout')
       expect(timeout).toMatchObject({
         observed: 'broken',
@@ -130,7 +131,7 @@ describeAttest(
     test('a row lock that locks nothing is broken, though a busy server keeps somebody out', async () => {
       const weak = worse(stage.dialect, 'row-exclusive', without(/ FOR UPDATE.*$/))
       const busy = worse(weak, 'lock-timeout', (draft) => ({ ...draft, inTransaction: [conflict] }))
-      expect(observedIn(await stage.locks(busy).attest())).toMatchObject({
+      expect(observedIn(await seenAwake(() => stage.locks(busy).attest()))).toMatchObject({
         'row-exclusive': 'broken',
         nowait: 'untried',
         'lock-timeout': 'untried',
@@ -139,7 +140,7 @@ describeAttest(
 
     test('a table lock that locks nothing is broken', async () => {
       const dialect = worse(stage.dialect, 'table', (draft) => ({ ...draft, inTransaction: [nothing] }))
-      expect(observedIn(await stage.locks(dialect).attest())).toMatchObject({
+      expect(observedIn(await seenAwake(() => stage.locks(dialect).attest()))).toMatchObject({
         table: 'broken',
         lease: 'holds',
       })
@@ -147,7 +148,7 @@ describeAttest(
 
     test('a server that is too old gets no lock, and is told so', async () => {
       const dialect = { ...stage.dialect, versions: { oldest: '99', assumed: '99' } }
-      const { capabilities, findings } = await stage.locks(dialect).attest()
+      const { capabilities, findings } = await seenAwake(() => stage.locks(dialect).attest())
       expect(capabilities.filter(({ observed }) => observed !== 'refused')).toMatchObject([
         { capability: 'lease', observed: 'holds' },
       ])
@@ -155,4 +156,30 @@ describeAttest(
     })
   },
   { only: ['postgres'], isWanted: own },
+)
+
+describeAttest(
+  (stage) => {
+    test('a row lock that locks nothing is broken, though others are kept out by a conflict over something else', async () => {
+      const other = (n: number): Statement => ({
+        command: { update: 'elsewhere', updates: [{ q: { _id: 1 }, u: { $set: { n } }, upsert: true }] },
+      })
+      await stage.run(other(0))
+      const rival = await stage.engine.open()
+      await rival.begin()
+      await rival.run(other(1))
+      const meets = (draft: PlanDraft): PlanDraft => ({ ...draft, inTransaction: [other(2)] })
+      const weak = worse(stage.dialect, 'row-exclusive', without(/$/))
+      const busy = worse(worse(weak, 'nowait', meets), 'lock-timeout', meets)
+      const observed = observedIn(await seenAwake(() => stage.locks(busy).attest()))
+      await rival.rollback()
+      await rival.close()
+      expect(observed).toMatchObject({
+        'row-exclusive': 'broken',
+        nowait: 'untried',
+        'lock-timeout': 'untried',
+      })
+    })
+  },
+  { only: ['mongodb'], isWanted: own },
 )

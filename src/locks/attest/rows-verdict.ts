@@ -18,7 +18,7 @@ export interface SeenExclusive {
   readonly nowait: Attempt<Rows> | undefined
   readonly skip: Attempt<Rows> | undefined
   readonly timeout: Attempt<Rows> | undefined
-  /** Asked with no limit, where the others are at odds. */
+  /** Asked with no limit, where the others are at odds or what keeps them out may be something else. */
   readonly plain?: Attempt<Rows>
 }
 

@@ -1,5 +1,6 @@
 import type { Category } from '../../core/category.ts'
 import type { Target, Wait } from '../../core/request.ts'
+import { planOn } from '../../dialects/plan-on.ts'
 import type { LockedRows, RowOptions } from '../rows/rows.ts'
 import type { TransactionOptions } from '../transaction/options.ts'
 import { attempt, holdMs, type Attempt } from './attempt.ts'
@@ -17,6 +18,9 @@ import { untried, verdictOfError, type Verdict } from './verdict.ts'
 
 /** How long the next one may take to get a row that is free. */
 const freeWithinMs = 1000
+
+/** How long a server that refuses at once is asked again and again: it says the same when it has no time. */
+const conflictMs = 1000
 
 /** A row that both ask for. */
 export interface RowTrial<Tx> {
@@ -37,7 +41,8 @@ export async function tryExclusive<Tx>(
       skip: await ask('skip-locked', 'skip'),
       timeout: await ask('lock-timeout', { timeoutMs }),
     }
-    return areAtOdds(seen) ? { ...seen, plain: await askFor(trial, {}) } : seen
+    if (areAtOdds(seen)) return { ...seen, plain: await askFor(trial, {}) }
+    return isRefusedAtOnce(trial) ? { ...seen, plain: await askFor(trial, {}, conflictMs) } : seen
   })
   if ('observed' in hold) return notLocked(hold)
   return judgeExclusive(hold.seen, await askFor(trial, { wait: { timeoutMs: freeWithinMs } }))
@@ -85,11 +90,23 @@ async function holdWhile<Tx, T>(
   return untried('the row could not be locked to begin with')
 }
 
-function askFor<Tx>({ ground, target }: RowTrial<Tx>, options: RowOptions): Promise<Attempt<Rows>> {
+/** Where nobody waits in the server. A conflict over something else is then no other answer than one over the row. */
+function isRefusedAtOnce<Tx>({ ground: { server }, target }: RowTrial<Tx>): boolean {
+  return planOn(server, 'row-exclusive', { target }).waiting.by === 'transaction'
+}
+
+function askFor<Tx>(
+  { ground, target }: RowTrial<Tx>,
+  options: RowOptions,
+  ms?: number,
+): Promise<Attempt<Rows>> {
   const { b } = ground
   const limit = beginLimit(ground, options.wait)
-  return attempt(ground, (signal): Promise<LockedRows<object>> =>
-    b.transaction((tx) => b.rows(tx, target, options), { signal, ...limit }),
+  return attempt(
+    ground,
+    (signal): Promise<LockedRows<object>> =>
+      b.transaction((tx) => b.rows(tx, target, options), { signal, ...limit }),
+    ms,
   )
 }
 
