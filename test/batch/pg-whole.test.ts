@@ -187,7 +187,7 @@ function specs(context: EngineContext): void {
       await batch
       await next
     }
-  }, 120_000)
+  })
 
   test('one that a broken connection was lent for is known not to be sent, and is run again', async () => {
     const pool = new pg.Pool({ connectionString: context.engine.server.url, max: 2 })
@@ -300,7 +300,7 @@ function specs(context: EngineContext): void {
     })
     await Promise.all(tries)
     expect(await stored()).toBe(resolved)
-  }, 120_000)
+  })
 
   test('a statement that loses against another is run again with all the others', async () => {
     const locks = locksAt(context.engine.server.url, { max: 4 })

@@ -13,7 +13,7 @@ import { useBrowser } from './stage.ts'
  */
 
 const browserOf = useBrowser()
-const patience = { timeout: 120_000 }
+const patience = { timeout: 240_000 }
 
 /** Every tenth session waits for the one before it. */
 function sessionOf(number: number, look: number): SessionSeen {

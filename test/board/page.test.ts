@@ -17,7 +17,7 @@ import { useBrowser, withBoard } from './stage.ts'
 const browserOf = useBrowser()
 
 /** Only against hanging. */
-const patience = { timeout: 120_000 }
+const patience = { timeout: 240_000 }
 
 describeEngines(specs, { only: ['postgres', 'mysql', 'mariadb'] })
 

@@ -18,7 +18,7 @@ describe('processes that store the same jobs at once', () => {
 function specs(stage: QueueStage): void {
   const table = newJobTable(stage, 'shared_job')
 
-  test('store each of them once', { timeout: 60_000 }, async () => {
+  test('store each of them once', async () => {
     const program = await programOf(new URL('./storer.ts', import.meta.url))
     const { id } = table.jobs.shape
     const args = [stage.name, stage.engine.server.url, table.name, id, String(keys)]

@@ -15,7 +15,7 @@ test.each(['--version', '-v'])('%s prints the version of the package', async (wo
   expect(await cli([word])).toMatchObject({ output: `${version}\n`, exitCode: 0 })
 })
 
-test('the program as it is published knows its version, too', { timeout: 120_000 }, async () => {
+test('the program as it is published knows its version, too', async () => {
   const { program, remove } = await buildCli()
   try {
     const { stdout } = await promisify(execFile)(process.execPath, [program, '--version'])

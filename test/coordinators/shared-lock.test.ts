@@ -116,6 +116,8 @@ async function meetings(applications: readonly Application[], enter: Enter): Pro
 
 const shared = { mode: 'shared' } as const
 const nowait = { wait: 'nowait' } as const
+/** So long that a test is over before its leases. */
+const forAnHour = { ttlMs: 3_600_000 }
 
 describe.each([
   { server: 'Redis', join: withRedis },
@@ -151,7 +153,7 @@ describe.each([
   test('while it is shared nobody has it alone, and others share it at once', async ({ skip }) => {
     const { leases, isTaken } = await join(skip)
     const key = randomUUID()
-    const lock = leases.sharedLock(key)
+    const lock = leases.sharedLock(key, forAnHour)
     const first = await lock.acquire(shared)
     const second = await lock.acquire({ ...shared, ...nowait })
     expect(await caught(lock.acquire(nowait))).toMatchObject({
@@ -163,9 +165,11 @@ describe.each([
       code: 'LOCK_TIMEOUT',
       message: /not acquired within 50 ms/,
     })
-    await until(async () => !(await isTaken(namesOf(key).door)), 'a door that was left')
     await Promise.all([first.release(), second.release()])
-    await (await lock.acquire(nowait)).release()
+    // What was asked for by who has given up may still be on its way, and is given back when it has come: what were not
+    // would be there for an hour.
+    await (await lock.acquire()).release()
+    await until(async () => !(await isTaken(namesOf(key).door)), 'a door that was left')
   })
 
   test('who was held up between the door and its place is not let in beside another', async ({ skip }) => {
@@ -242,8 +246,6 @@ describe.each([
   test('a server that falls silent at the last moment holds up nobody who does not wait for it', async ({
     skip,
   }) => {
-    // so long that the test is over before its lease
-    const forAnHour = { ttlMs: 3_600_000 }
     for (const wait of ['nowait', { timeoutMs: 500 }, 'block'] as const) {
       const key = randomUUID()
       const giveUp = new AbortController()

@@ -6,7 +6,7 @@ import type { Deadlock } from '../../src/core/deadlock.ts'
 import type { LockKey } from '../../src/core/key.ts'
 import { until } from '../engines/use.ts'
 import { meetingOf } from '../stories/meeting.ts'
-import { change, collide, describeLibraries, lossOf, once, run, type Stage } from './stage.ts'
+import { change, collide, describeLibraries, lossOf, once, run, seenWhole, type Stage } from './stage.ts'
 
 describeLibraries(specs)
 
@@ -15,17 +15,21 @@ function specs(stage: Stage): void {
   const called = (table: string): RegExp => new RegExp(`(?:^|[ .])${table}\\b`)
 
   test('rows against rows: both tables, both statements, and the victim', async () => {
-    const rival = await stage.rival()
-    const { deadlock, error } = await lossOf(collide(stage, rival))
+    const { deadlock, error, rival } = await seenWhole(async () => {
+      const one = await stage.rival()
+      const loss = await lossOf(collide(stage, one))
+      await one.rollback()
+      return { ...loss, rival: one.id }
+    })
     expect(error.kind).toBe('deadlock')
     expect(deadlock.dialect).toBe(stage.name)
     const [victim, other] = deadlock.sessions
     expect(deadlock.sessions.map(({ isVictim }) => isVictim)).toEqual([true, false])
-    expect(other?.id).toBe(rival.id)
+    expect(other?.id).toBe(rival)
     expect(victim?.statement).toBe(change('stock', 4))
     expect(other?.statement).toBe(change('orders', 3))
     expect(victim?.waits?.lock.on).toMatch(called('stock'))
-    expect(victim?.waits?.blockedBy).toEqual([rival.id])
+    expect(victim?.waits?.blockedBy).toEqual([rival])
     expect(other?.waits?.blockedBy).toEqual([victim?.id])
     expect(deadlock.unseen).toEqual([])
     const told = [other?.waits?.lock.on, ...(victim?.ran ?? []), ...(other?.holds ?? []).map(({ on }) => on)]
@@ -38,23 +42,27 @@ function specs(stage: Stage): void {
     const first = await stage.rival()
     await collide(stage, first, { attempts: 2 })
     await first.rollback()
-    subscribe('holdfast:deadlock', listen)
-    await collide(stage, await stage.rival(), { attempts: 2 }).finally(() =>
-      unsubscribe('holdfast:deadlock', listen),
-    )
-    expect(heard).toHaveLength(1)
-    expect(heard[0]?.sessions.map(({ statement }) => statement)).toEqual([
+    const { deadlock } = await seenWhole(async () => {
+      heard.length = 0
+      const rival = await stage.rival()
+      subscribe('holdfast:deadlock', listen)
+      await collide(stage, rival, { attempts: 2 }).finally(() => unsubscribe('holdfast:deadlock', listen))
+      await rival.rollback()
+      expect(heard).toHaveLength(1)
+      return { deadlock: heard[0] }
+    })
+    expect(deadlock?.sessions.map(({ statement }) => statement)).toEqual([
       change('stock', 4),
       change('orders', 3),
     ])
   })
 
-  test('a deadlock of three tells all three, each waiting for the next', async () => {
+  const ofThree = async () => {
     const [first, second] = [await stage.rival(), await stage.rival('weight2')]
     await run(first, change('stock', 1))
     await run(second, change('stock', 1, 2))
     const waiting: Promise<unknown>[] = []
-    const { deadlock } = await lossOf(
+    const loss = await lossOf(
       stage.way.locks.transaction(async (tx) => {
         await stage.way.run(tx, change('orders', 2))
         waiting.push(run(second, change('orders', 3)))
@@ -67,10 +75,15 @@ function specs(stage: Stage): void {
     await waiting[0]
     await second.rollback()
     await Promise.all(waiting)
-    expect(deadlock.sessions.slice(1).map(({ id }) => id)).toEqual([first.id, second.id])
+    await first.rollback()
+    return { ...loss, others: [first.id, second.id] }
+  }
+
+  test('a deadlock of three tells all three, each waiting for the next', async () => {
+    const { deadlock, others } = await seenWhole(ofThree)
+    expect(deadlock.sessions.slice(1).map(({ id }) => id)).toEqual(others)
     expect(deadlock.sessions.map(({ waits }) => waits?.blockedBy[0])).toEqual([
-      first.id,
-      second.id,
+      ...others,
       deadlock.sessions[0]?.id,
     ])
     expect(deadlock.sessions.map(({ isVictim }) => isVictim)).toEqual([true, false, false])
@@ -82,20 +95,22 @@ function specs(stage: Stage): void {
       ['left', stage.name, 1],
       ['right', stage.name, 2],
     ] as const
-    const meeting = meetingOf(2)
-    const take = (outer: LockKey, inner: LockKey): Promise<void> =>
-      locks.withLock(
-        outer,
-        async (tx) => {
-          await meeting.meet()
-          await locks.lock(tx, inner)
-        },
-        once,
-      )
-    const outcomes = await Promise.allSettled([take(left, right), take(right, left)])
-    const [lost] = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason as Error] : []))
-    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-    const { deadlock } = await lossOf(Promise.reject(lost ?? new Error('nobody has lost')))
+    const { deadlock } = await seenWhole(async () => {
+      const meeting = meetingOf(2)
+      const take = (outer: LockKey, inner: LockKey): Promise<void> =>
+        locks.withLock(
+          outer,
+          async (tx) => {
+            await meeting.meet()
+            await locks.lock(tx, inner)
+          },
+          once,
+        )
+      const outcomes = await Promise.allSettled([take(left, right), take(right, left)])
+      const [lost] = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason as Error] : []))
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+      return lossOf(Promise.reject(lost ?? new Error('nobody has lost')))
+    })
     expect(deadlock.sessions.map(({ waits }) => String(waits?.lock.key)).toSorted()).toEqual(
       [left, right].map((key) => key.join('.')).toSorted(),
     )

@@ -5,7 +5,7 @@ import { asUser, makeReader } from '../connect/account.ts'
 import { describeEngines, until } from '../engines/use.ts'
 import { startCuttingProxy } from '../entries/cutting-proxy.ts'
 import { caught } from '../entries/stage.ts'
-import { alone, change, collide, lossOf, once, run, stageOn } from './stage.ts'
+import { alone, change, collide, lossOf, once, run, seenWhole, stageOn } from './stage.ts'
 import { libraries } from './ways.ts'
 
 /** What the autopsy says on the wire, and nobody else. */
@@ -71,8 +71,13 @@ for (const { title, engines, connect } of libraries.filter((one) =>
           const way = connect(context.engine.server.url, context.name, 1)
           try {
             const next = (): Promise<unknown> => way.locks.transaction((tx) => way.run(tx, 'select 1'))
-            const losing = lossOf(collide({ way, engine: context.engine }, await stage.rival()))
-            const [loss] = await Promise.all([losing, next(), next(), next()])
+            const loss = await seenWhole(async () => {
+              const rival = await stage.rival()
+              const losing = lossOf(collide({ way, engine: context.engine }, rival))
+              await Promise.all([losing, next(), next(), next()])
+              await rival.rollback()
+              return losing
+            })
             expect(loss.deadlock.sessions).toHaveLength(2)
           } finally {
             await way.close()

@@ -2,25 +2,29 @@ import { describe, expect, test } from 'vitest'
 
 import { describeEngines, until } from '../engines/use.ts'
 import { caught } from '../entries/stage.ts'
-import { change, describeLibraries, lossOf, once, run, stageOn } from './stage.ts'
+import { change, describeLibraries, lossOf, once, run, seenWhole, stageOn } from './stage.ts'
 import { libraries } from './ways.ts'
 
 describeLibraries((stage) => {
   test('a statement that has failed before, and was got over, is not told as the one that has lost', async () => {
-    const rival = await stage.rival()
-    await run(rival, change('stock', 1))
-    let waiting: Promise<unknown> | undefined
-    const work = stage.way.locks.transaction(async (tx) => {
-      await stage.way.run(tx, 'savepoint mine')
-      await caught(stage.way.run(tx, 'insert into stock values (2, 0)'))
-      await stage.way.run(tx, 'rollback to savepoint mine')
-      await stage.way.run(tx, change('orders', 2))
-      waiting = run(rival, change('orders', 3))
-      await until(() => stage.engine.isWaiting(rival), 'the rival waiting')
-      await stage.way.run(tx, change('stock', 4))
-    }, once)
-    const { deadlock } = await lossOf(work)
-    await waiting
+    const { deadlock } = await seenWhole(async () => {
+      const rival = await stage.rival()
+      await run(rival, change('stock', 1))
+      let waiting: Promise<unknown> | undefined
+      const work = stage.way.locks.transaction(async (tx) => {
+        await stage.way.run(tx, 'savepoint mine')
+        await caught(stage.way.run(tx, 'insert into stock values (2, 0)'))
+        await stage.way.run(tx, 'rollback to savepoint mine')
+        await stage.way.run(tx, change('orders', 2))
+        waiting = run(rival, change('orders', 3))
+        await until(() => stage.engine.isWaiting(rival), 'the rival waiting')
+        await stage.way.run(tx, change('stock', 4))
+      }, once)
+      const loss = await lossOf(work)
+      await waiting
+      await rival.rollback()
+      return loss
+    })
     const [victim, other] = deadlock.sessions
     expect(victim?.statement).toBe(change('stock', 4))
     expect(other?.statement).toBe(change('orders', 3))

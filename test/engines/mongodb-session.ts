@@ -14,7 +14,13 @@ export async function openMongodbSession(
   url: string,
   kill: (id: string) => Promise<void>,
 ): Promise<MongodbSession> {
-  const client = await connectMongodb(url, { maxPoolSize: 1, retryReads: false, retryWrites: false })
+  const client = await connectMongodb(url, {
+    maxPoolSize: 1,
+    retryReads: false,
+    retryWrites: false,
+    // the server is there: a machine may be ten times slower
+    serverSelectionTimeoutMS: 120_000,
+  })
   const isBroken = watchConnection(client)
   const session = client.startSession()
   const database = client.db()

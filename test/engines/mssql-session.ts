@@ -12,7 +12,7 @@ export function mssqlConfig(url: string): mssql.config {
     user: decodeURIComponent(username),
     password: decodeURIComponent(password),
     database: decodeURIComponent(pathname.slice(1)) || 'master',
-    connectionTimeout: 10_000,
+    connectionTimeout: 120_000,
     requestTimeout: 0, // the driver's 15 s would end a wait that a test observes
     options: {
       encrypt: searchParams.get('encrypt') !== 'false',

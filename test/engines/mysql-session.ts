@@ -5,7 +5,7 @@ import type { EngineSession } from './engine.ts'
 
 /** A connection that speaks MySQL's protocol, to MySQL or MariaDB. Its later failure does not end the test process. */
 export async function connectMysql(url: string): Promise<Connection> {
-  const connection = await mysql.createConnection({ uri: url, connectTimeout: 10_000 })
+  const connection = await mysql.createConnection({ uri: url, connectTimeout: 120_000 })
   connection.on('error', () => {})
   return connection
 }

@@ -5,7 +5,7 @@ import type { EngineSession } from './engine.ts'
 
 /** A connection whose later failure does not end the test process: whoever runs a statement on it hears of it. */
 export async function connectPostgres(url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 120_000 })
   client.on('error', () => {})
   await client.connect()
   return client

@@ -23,7 +23,7 @@ export interface EngineChoice {
 }
 
 /** For a test that starts servers of its own. Under an emulator one start takes up to half a minute. */
-export const startsServers = { timeout: 180_000 } as const
+export const startsServers = { timeout: 600_000 } as const
 
 /**
  * Runs the specs once for each engine, in a `describe` of its name and with a database of its own.

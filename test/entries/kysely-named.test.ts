@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, expectTypeOf, test } from 'vite
 import { LockLostError, LockNotAvailableError, LockTimeoutError } from '../../src/core/errors.ts'
 import { createLocks, kyselyQueue, type KyselyLocks } from '../../src/entries/kysely.ts'
 import { describeEngines, until, type EngineContext } from '../engines/use.ts'
+import { briefly } from '../leases/briefly.ts'
 import { dialects, type ServerName } from './kysely-dialects.ts'
 import { caught, gate } from './stage.ts'
 
@@ -86,7 +87,7 @@ function specs(context: EngineContext): void {
   })
 
   test('a lease is fenced', async () => {
-    const old = await locks.lease('report', { ttlMs: 200, renew: false })
+    const old = await briefly((ttlMs) => locks.lease('report', { ttlMs, renew: false }))
     const next = await others.lease('report')
     expect(next.fence).toBeGreaterThan(old.fence)
     const write = async (tx: Transaction<Shop>): Promise<unknown> =>

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-import { LockNotAvailableError, LockTimeoutError } from '../../src/core/errors.ts'
+import { watchStandstill } from '../../src/conformance/awake.ts'
+import { LockLostError, LockNotAvailableError, LockTimeoutError } from '../../src/core/errors.ts'
 import type { Shop } from '../stories/shop.ts'
 import type { Random } from './random.ts'
 
@@ -12,7 +13,7 @@ export interface Arena {
   readonly inside: Map<string, number>
   /** How many were inside one lock at a time, at most. */
   most: number
-  readonly tally: { granted: number; refused: number; aborted: number }
+  readonly tally: { granted: number; refused: number; aborted: number; lost: number }
   /** Errors that are neither a refusal nor the abort of the race itself. */
   readonly unexpected: unknown[]
 }
@@ -22,7 +23,7 @@ export function createArena(keys: readonly Key[]): Arena {
     keys,
     inside: new Map(),
     most: 0,
-    tally: { granted: 0, refused: 0, aborted: 0 },
+    tally: { granted: 0, refused: 0, aborted: 0, lost: 0 },
     unexpected: [],
   }
 }
@@ -91,6 +92,7 @@ export async function race({ shop, arena, ways: allowed }: Track, random: Random
     abortsAfterMs === undefined ? undefined : setTimeout(() => aborting.abort(reason), abortsAfterMs)
   const first = random.pick(arena.keys)
   const stayMs = random.below(4)
+  const stoodStill = watchStandstill()
   const terms: Terms = {
     keys: [first, random.pick(arena.keys)],
     wait: random.pick<Terms['wait']>(['nowait', 'block', { timeoutMs: 1 + random.below(30) }]),
@@ -104,6 +106,8 @@ export async function race({ shop, arena, ways: allowed }: Track, random: Random
     if (error === reason) arena.tally.aborted += 1
     else if (error instanceof LockTimeoutError || error instanceof LockNotAvailableError)
       arena.tally.refused += 1
+    // who stood still may have lost what was its own, and is told so
+    else if (error instanceof LockLostError && stoodStill()) arena.tally.lost += 1
     else arena.unexpected.push(error)
   } finally {
     clearTimeout(timer)

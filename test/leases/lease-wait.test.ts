@@ -11,6 +11,7 @@ import { pollMs } from '../../src/locks/lease/wait.ts'
 import { findDialect } from '../../src/registry.ts'
 import { describeEngines, until } from '../engines/use.ts'
 import { caught } from '../entries/stage.ts'
+import { briefly } from './briefly.ts'
 import { describeLeases, take } from './lease-stage.ts'
 
 describeLeases((stage) => {
@@ -36,7 +37,7 @@ describeLeases((stage) => {
   test('a lost lease does not keep others of its process from waiting for it', async () => {
     const name = stage.fresh()
     const leases = stage.process()
-    const lost = await take(leases, name, { ttlMs: 200, renew: false })
+    const lost = await briefly((ttlMs) => take(leases, name, { ttlMs, renew: false }))
     const next = await take(leases, name, { wait: { timeoutMs: 60_000 } })
     expect(next.fence).toBeGreaterThan(lost.fence)
   })

@@ -4,6 +4,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { LockLostError, LockNotAvailableError } from '../../src/core/errors.ts'
 import { until } from '../engines/use.ts'
 import { caught } from '../entries/stage.ts'
+import { briefly } from './briefly.ts'
 import { describeLeases, take } from './lease-stage.ts'
 
 describeLeases((stage) => {
@@ -76,7 +77,7 @@ describeLeases((stage) => {
 
   test('a lease that is not renewed passes to another, after its holder has heard that it is lost', async () => {
     const name = stage.fresh()
-    const first = await take(stage.process(), name, { ttlMs: 300, renew: false })
+    const first = await briefly((ttlMs) => take(stage.process(), name, { ttlMs, renew: false }))
     const second = await take(stage.process(), name)
     expect(first.signal.aborted).toBe(true)
     expect(first.signal.reason).toBeInstanceOf(LockLostError)
@@ -166,7 +167,11 @@ describeLeases((stage) => {
     expect(await caught(take(stage.process(), name, { wait: 'nowait' }))).toBeInstanceOf(
       LockNotAvailableError,
     )
-    await tomorrow.extend(500)
+    const asked = performance.now()
+    const late = await caught(tomorrow.extend(500))
+    // only a server that needs longer for its answer may give a lease that is over already
+    if (performance.now() - asked < 499) expect(late).toBe('no error')
+    else expect(['no error', 'LockLostError']).toContain(late === 'no error' ? late : (late as Error).name)
     const yesterday = await take(stage.process(), name)
     expect(tomorrow.signal.aborted).toBe(true)
     expect(yesterday.fence).toBeGreaterThan(tomorrow.fence)

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { LockNotAvailableError, LockTimeoutError } from '../../src/core/errors.ts'
 import { until } from '../engines/until.ts'
 import { gate } from '../entries/stage.ts'
+import { briefly } from '../leases/briefly.ts'
 import { caught, describePatterns } from '../patterns/stage.ts'
 import { lineOf, record } from './recorder.ts'
 
@@ -218,7 +219,7 @@ describePatterns(
 
     test('a lease that nobody renews is lost, and its hold has failed', async () => {
       const { spansOf, total } = record()
-      const lease = await stage.node().meeting.shared.lease(key, { ttlMs: 100, renew: false })
+      const lease = await briefly((ttlMs) => stage.node().meeting.shared.lease(key, { ttlMs, renew: false }))
       await until(() => lease.signal.aborted, 'a lease that is over')
       await until(() => spansOf('hold lease').length === 1, 'the end of its span')
       expect(spansOf('hold lease')[0]?.attributes).toMatchObject({ 'error.type': 'lock-lost' })

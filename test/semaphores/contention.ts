@@ -4,11 +4,10 @@ import type { Coordinator } from '../../src/coordinator.ts'
 import type { Skip } from '../engines/extra-server.ts'
 import { until } from '../engines/until.ts'
 import type { Use } from './contender.ts'
-import { gather, mostAtOnce, outOfOrder, type Crowd, type Heard } from './crowd.ts'
+import { gather, mostAtOnce, outOfOrder, type Crowd, type CrowdPlan, type Heard } from './crowd.ts'
 import { semaphoreKey } from './use.ts'
 
 const permits = 5
-const ttlMs = 3000
 const patience = { timeout: 600_000 }
 
 /** Where contenders meet, and locks of the test's own there. */
@@ -23,10 +22,12 @@ export function contention(place: (skip: Skip) => Place | Promise<Place>): void 
   let crowd: Crowd | undefined
   afterEach(() => crowd?.end())
 
-  const contend = async (skip: Skip, count: number, together?: number): Promise<Crowd> => {
+  const contend = async (
+    skip: Skip,
+    terms: Pick<CrowdPlan, 'permits' | 'ttlMs' | 'together'>,
+  ): Promise<Crowd> => {
     const { engine, url } = await place(skip)
-    const plan = { engine, url, processes: 4, contenders: 8, permits: count, ttlMs }
-    return (crowd = await gather({ ...plan, ...(together !== undefined && { together }) }))
+    return (crowd = await gather({ engine, url, processes: 4, contenders: 8, ...terms }))
   }
   const uses = (all: Crowd): readonly Use[] => all.heard.flatMap((one) => ('in' in one ? [one.in] : []))
   const untilUsed = async (all: Crowd, more: number): Promise<void> => {
@@ -55,7 +56,7 @@ export function contention(place: (skip: Skip) => Place | Promise<Place>): void 
     'have never more than five permits at a time, although some of them are killed or stopped',
     patience,
     async ({ skip }) => {
-      const all = await contend(skip, permits)
+      const all = await contend(skip, { permits, ttlMs: 3000 })
       await untilUsed(all, 40)
       for (let kills = 0; kills < 3; kills += 1) {
         await killHolder(all)
@@ -77,7 +78,8 @@ export function contention(place: (skip: Skip) => Place | Promise<Place>): void 
     'it is the semaphore that keeps them apart: with more permits, more of them work at a time',
     patience,
     async ({ skip }) => {
-      const all = await contend(skip, 32, permits + 1)
+      // nobody is killed or stopped: only what is lost by time would keep them from meeting
+      const all = await contend(skip, { permits: 32, ttlMs: patience.timeout, together: permits + 1 })
       await until(() => mostAtOnce(all.heard) > permits, 'more than five at a time')
       await all.stop()
       expect(all.failures).toEqual([])

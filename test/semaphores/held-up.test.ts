@@ -8,6 +8,7 @@ import { sql } from '../../src/dialects/sql.ts'
 import { until } from '../engines/use.ts'
 import { caught } from '../entries/stage.ts'
 import { describeFaults, type Stage } from '../faults/stage.ts'
+import { briefly } from '../leases/briefly.ts'
 import type { Shop } from '../stories/shop.ts'
 
 // elsewhere nobody can lock one row
@@ -101,7 +102,9 @@ function specs(stage: Stage): void {
   test('a transaction under a permit that has ended takes no more connections from those who ask, the oftener they do', async () => {
     const [mine, others] = [await stage.shop(), await stage.shop(8)]
     const key = stage.key()
-    const ended = await mine.locks.semaphore(key, { permits: 1, ttlMs: 200, renew: false }).acquire()
+    const ended = await briefly((ttlMs) =>
+      mine.locks.semaphore(key, { permits: 1, ttlMs, renew: false }).acquire(),
+    )
     await withOpenUnder(mine, ended, async () => {
       await until(() => ended.remainingMs() === 0, 'the end of the permit')
       const semaphore = others.locks.semaphore(key, { permits: 1, ttlMs: 10_000 })

@@ -15,6 +15,7 @@ import { registry, type DialectName } from '../../src/registry.ts'
 import { until } from '../engines/use.ts'
 import { caught } from '../entries/stage.ts'
 import { describeFaults, type Stage } from '../faults/stage.ts'
+import { briefly } from '../leases/briefly.ts'
 
 describeFaults(specs)
 
@@ -170,9 +171,11 @@ function specs(stage: Stage): void {
 
   test('a permit that nobody renews comes back, and what its holder writes then is refused', async () => {
     const { locks } = await stage.shop()
-    const semaphore = locks.semaphore(stage.key(), { permits: 1, ttlMs: 400, renew: false })
-    const forgotten = await semaphore.acquire()
-    const next = await semaphore.acquire({ wait: { timeoutMs: 60_000 } })
+    const key = stage.key()
+    const forgotten = await briefly((ttlMs) =>
+      locks.semaphore(key, { permits: 1, ttlMs, renew: false }).acquire(),
+    )
+    const next = await locks.semaphore(key, { permits: 1 }).acquire({ wait: { timeoutMs: 60_000 } })
     expect(next.fence).toBeGreaterThan(forgotten.fence)
     expect(await caught(locks.fenced(forgotten, async () => 'written'))).toBeInstanceOf(LockLostError)
     await next.release()

@@ -84,7 +84,7 @@ describe('the site', () => {
       for (const { src, naturalWidth } of await page.locator('img').evaluateAll(picturesOf))
         expect(naturalWidth, `${at}: ${src} shows nothing`).toBeGreaterThan(0)
     }
-  }, 180_000)
+  }, 600_000)
 
   test('begins with the problem, a program, and what each database gives', async (context) => {
     const page = await open(context)
