@@ -43,7 +43,9 @@ export const alone: Readonly<Record<string, readonly string[]>> = {
   // A timer that was started meanwhile never fires, whoever waits for it later.
   'stops the clock': [
     'claims/heartbeat',
+    'core/needs',
     'leases/lease',
+    'leases/lease-patience',
     'leases/lease-renewals',
     'leases/lease-validity',
     'leases/statements',

@@ -1,8 +1,13 @@
 import { backoffMs } from '../core/backoff.ts'
 import { pause } from '../core/deadline.ts'
+import { LockTimeoutError, LockUsageError } from '../core/errors.ts'
+import { graceMs } from '../core/grace.ts'
 import type { Session } from '../core/session.ts'
 import { isSql, type Statement } from '../core/statement.ts'
+import { within } from './limit.ts'
+import { openSession } from './open-session.ts'
 import type { Port } from './port.ts'
+import { sessionEnd } from './session-end.ts'
 
 /** Makes sure of the tables and rows that plans need, once for each `locks` object. */
 export interface Needs {
@@ -21,6 +26,9 @@ const maxRemembered = 10_000
 /** Two who make the same thing at once may get in each other's way. */
 const maxTries = 5
 
+/** How long a connection, or an answer, is waited for. Behind a silent network nobody else's call would ever end. */
+const patienceMs = 30_000
+
 export function createNeeds<Tx>(port: Port<Tx>): Needs {
   const made = new Map<string, Promise<unknown>>()
   const start = (name: string, statement: Statement, on: Session | undefined): Promise<unknown> => {
@@ -32,15 +40,21 @@ export function createNeeds<Tx>(port: Port<Tx>): Needs {
     })
     return making
   }
+  const madeByAnother = (name: string, making: Promise<unknown>): Promise<unknown> =>
+    // whoever makes it gives up first, and says why
+    within({ ms: patienceMs + graceMs }, making, () => {
+      if (made.get(name) === making) made.delete(name)
+    })
   const makeOne = async (statement: Statement, on: Session | undefined): Promise<void> => {
     const name = nameOf(statement)
     for (let failed = 1; ; failed += 1) {
+      const making = made.get(name)
       try {
-        await (made.get(name) ?? start(name, statement, on))
+        await (making === undefined ? start(name, statement, on) : madeByAnother(name, making))
         return
       } catch (error) {
         // what ended another's connection says nothing about ours
-        if (failed >= maxTries) throw error
+        if (failed >= maxTries || wasPatient(error)) throw error
         await pause(backoffMs(failed))
       }
     }
@@ -63,12 +77,18 @@ function firstOf(made: ReadonlyMap<string, unknown>): string {
   return first
 }
 
-async function make<Tx>({ sessions }: Port<Tx>, statement: Statement): Promise<void> {
-  const session = await sessions.open()
+/** Nobody answers, or gives a connection, and that was waited for long enough. */
+function wasPatient(error: unknown): boolean {
+  return error instanceof LockTimeoutError || error instanceof LockUsageError
+}
+
+async function make<Tx>(port: Port<Tx>, statement: Statement): Promise<void> {
+  const session = await openSession(port, { purpose: 'for a row that a lock needs', patienceMs })
+  const { doubt, end } = sessionEnd(session)
   try {
-    await session.run(statement)
+    await within({ ms: patienceMs }, session.run(statement), doubt)
   } finally {
-    await session.release()
+    await end()
   }
 }
 

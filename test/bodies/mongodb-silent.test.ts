@@ -4,6 +4,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { MongoClient } from 'mongodb'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
+import { LockTimeoutError } from '../../src/core/errors.ts'
 import { createLocks } from '../../src/entries/mongodb.ts'
 import { describeEngines, type EngineContext } from '../engines/use.ts'
 import { mongodbStage, type Tx } from './mongodb-stage.ts'
@@ -59,6 +60,17 @@ function specs(context: EngineContext): void {
       { signal: stop.signal },
     )
     await expect(aborted).rejects.toThrow('stopped')
+    await heardAgain()
+  })
+
+  test('a lock whose row is not there yet ends in its time', async () => {
+    const locks = createLocks(client)
+    const waiting = locks.transaction(async (tx) => {
+      await insert(tx, 1)
+      network.fallSilent()
+      await locks.lock(tx, 'a new one', { wait: { timeoutMs: 100 } })
+    })
+    await expect(waiting).rejects.toBeInstanceOf(LockTimeoutError)
     await heardAgain()
   })
 

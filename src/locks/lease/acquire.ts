@@ -10,6 +10,7 @@ import {
   callLease,
   isAnswered,
   patiently,
+  withoutConnection,
   type Answered,
   type Failed,
   type LateCall,
@@ -197,11 +198,18 @@ export type Repeating = Pick<Acquisition, 'table' | 'deadline' | 'repeatUntil' |
  */
 export function createPatience(asked: Repeating): (failure: Failed, wasMade: boolean) => Promise<boolean> {
   let broken = 0
-  let openUntil = deadlineIn(connectionPatienceMs)
+  let openedAt = performance.now()
+  let triedAt = openedAt
   return async (failure, wasMade) => {
-    if (failure.dialect !== undefined) openUntil = deadlineIn(connectionPatienceMs)
-    const mayOpen = asked.mayRepeat && !openUntil.isPast() && !asked.deadline.isPast()
-    if (mayOpen && failure.error instanceof NoConnectionError) return false
+    const [before, now] = [triedAt, performance.now()]
+    triedAt = now
+    if (failure.dialect !== undefined) openedAt = now
+    if (failure.error instanceof NoConnectionError) {
+      const fitsOnceMore = now - openedAt + (now - before) <= connectionPatienceMs
+      if (asked.mayRepeat && fitsOnceMore && !asked.deadline.isPast()) return false
+      // each try had a limit of its own
+      throw withoutConnection(now - openedAt)
+    }
     broken = isRetryable(failure.kind) ? 0 : broken + 1
     await beforeNext(failure, asked, { wasMade, broken })
     return true

@@ -108,15 +108,21 @@ async function enter(
   let endTurn: (() => void) | undefined
   try {
     if (lane !== undefined) endTurn = await takeTurn(lane(), { deadline: turnBy, signal })
-    return visitOf(await openSession(port, { signal, purpose: 'for a lease' }), endTurn)
+    return visitOf(await openSession(port, { signal, purpose }), endTurn)
   } catch (error) {
     endTurn?.()
     if (!(error instanceof LockTimeoutError)) throw error
     // who has not had its turn waits for a writer of its own process, and not for the pool
     if (lane !== undefined && endTurn === undefined) throw busyDatabase(error)
     if (error !== signal.reason) throw error
-    throw new NoConnectionError('for a lease', performance.now() - began)
+    throw withoutConnection(performance.now() - began)
   }
+}
+
+const purpose = 'for a lease'
+
+export function withoutConnection(afterMs: number): NoConnectionError {
+  return new NoConnectionError(purpose, afterMs)
 }
 
 function busyDatabase(cause: Error): RetryableTransactionError {

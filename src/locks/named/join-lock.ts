@@ -3,7 +3,7 @@ import { LockUsageError } from '../../core/errors.ts'
 import type { LockKey } from '../../core/key.ts'
 import type { Plan } from '../../core/plan.ts'
 import type { Receipt } from '../../core/receipt.ts'
-import type { Isolation } from '../../core/request.ts'
+import type { Isolation, Wait } from '../../core/request.ts'
 import type { SavepointWatch } from '../../core/session.ts'
 import { madeJustNow, namingHeld } from '../contention.ts'
 import { isolationOf } from './default-isolation.ts'
@@ -22,7 +22,7 @@ import { labelOf, limitedIn } from '../refused.ts'
 import { receiptOf } from '../rows/rows.ts'
 import { mustSeeTheLast } from '../sees-the-last.ts'
 import { beforeItsEnd } from '../transaction/before-its-end.ts'
-import { lockInTime, oneAtATime } from '../transaction/one-at-a-time.ts'
+import { inTimeOf, lockInTime, oneAtATime } from '../transaction/one-at-a-time.ts'
 import { tellInside } from '../transaction/lock-stories.ts'
 import { partOf } from '../transaction/part.ts'
 import { withSavepoint } from '../transaction/savepoint.ts'
@@ -61,7 +61,7 @@ async function joinNow(open: OpenTransaction<unknown>, call: JoinCall): Promise<
     locking.planFor(open, { ...request, wait: how }, name.id),
   ]) as [Plan]
   checkJoinable(open, plan, isolation)
-  await prepare(plan, locking)
+  await prepare(plan, wait, locking)
   const began = performance.now()
   const takeOnce = (): Promise<void> =>
     lockInTime(open, wait, () =>
@@ -126,7 +126,7 @@ function checkJoinable(
 }
 
 /** What was made just now may be invisible to this transaction: it is repeated. */
-async function prepare(plan: Plan, { needs }: NamedLocking): Promise<void> {
-  if (isWholeDatabase(plan) || !(await needs.make(plan.needs))) return
+async function prepare(plan: Plan, wait: Wait, { needs }: NamedLocking): Promise<void> {
+  if (isWholeDatabase(plan) || !(await inTimeOf(wait, needs.make(plan.needs)))) return
   throw madeJustNow('the row of the lock', plan.waiting.timeoutMs)
 }

@@ -9,7 +9,7 @@ import type { Needs } from '../needs.ts'
 import type { OpenTransaction } from '../port.ts'
 import { labelOfRows, limitedIn, type Asked } from '../refused.ts'
 import { beforeItsEnd } from '../transaction/before-its-end.ts'
-import { lockInTime, oneAtATime } from '../transaction/one-at-a-time.ts'
+import { inTimeOf, lockInTime, oneAtATime } from '../transaction/one-at-a-time.ts'
 import { tellInside, type Told } from '../transaction/lock-stories.ts'
 import { partOf } from '../transaction/part.ts'
 import { withSavepoint } from '../transaction/savepoint.ts'
@@ -70,10 +70,10 @@ function askedOf(open: OpenTransaction<unknown>, call: RowCall, began: number): 
 async function lockNamed(open: OpenTransaction<unknown>, call: RowCall): Promise<LockedRows<Row>> {
   const began = performance.now()
   try {
-    const { plan, needs } = call
+    const { plan, needs, options } = call
     if (plan.begin !== undefined && open.access === 'read-only')
       throw new LockUsageError('access', 'a read-only transaction cannot lock rows on this database')
-    if (plan.needs.length > 0 && (await needs.make(plan.needs)))
+    if (plan.needs.length > 0 && (await inTimeOf(options.wait, needs.make(plan.needs))))
       throw madeJustNow('the guard of the rows', plan.waiting.timeoutMs)
     const asked = performance.now()
     return given(call, await lockNow(open, call), performance.now() - asked)

@@ -29,6 +29,14 @@ export function lockInTime<T>(
   wait: Wait | undefined,
   lock: () => Promise<T>,
 ): Promise<T> {
-  const locking = lock()
-  return typeof wait === 'object' ? within({ ms: wait.timeoutMs + graceMs }, locking, doubt) : locking
+  return inTimeOf(wait, lock(), doubt)
+}
+
+/** What `work` gives, unless a server that does not answer makes it longer than a wait with a limit may be. */
+export function inTimeOf<T>(
+  wait: Wait | undefined,
+  work: Promise<T>,
+  giveUp: (why: unknown) => void = () => {},
+): Promise<T> {
+  return typeof wait === 'object' ? within({ ms: wait.timeoutMs + graceMs }, work, giveUp) : work
 }
