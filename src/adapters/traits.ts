@@ -8,9 +8,9 @@ import type { BodyTraits } from './transaction-body.ts'
 export interface DriverTraits {
   /**
    * The messages that begin a transaction; undefined where no statement can, and the connection has a method for it.
-   * Refuses what the database cannot give.
+   * Refuses what the database cannot give. `connection`: the library's own, on which they are sent.
    */
-  readonly begin: (start: TransactionStart) => readonly string[] | undefined
+  readonly begin: (start: TransactionStart, connection?: object) => readonly string[] | undefined
   /** Whether `begin` heeds what begins a transaction in place of BEGIN. @default not */
   readonly beginsBy?: true
   /** How a statement of the work can end its transaction. */

@@ -1,8 +1,10 @@
+import { Kysely, PostgresDialect, sql } from 'kysely'
 import mysql from 'mysql2/promise'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 import { CommitOutcomeUnknownError } from '../../src/core/errors.ts'
+import { createLocks as createKyselyLocks } from '../../src/entries/kysely.ts'
 import { createLocks as createMysqlLocks } from '../../src/entries/mysql2.ts'
 import { createLocks as createPgLocks } from '../../src/entries/pg.ts'
 import type { TransactionOptions } from '../../src/locks/transaction/options.ts'
@@ -30,6 +32,17 @@ function pgWriter(url: string, config: pg.PoolConfig = {}): Writer {
   return {
     write: (options) => locks.transaction(async (tx) => void (await tx.query(insert)), options),
     end: () => pool.end(),
+  }
+}
+
+function kyselyWriter(url: string): Writer {
+  const db = new Kysely<unknown>({
+    dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max: 2 }) }),
+  })
+  const locks = createKyselyLocks(db, { dialect: 'postgres' })
+  return {
+    write: (options) => locks.transaction(async (tx) => void (await sql.raw(insert).execute(tx)), options),
+    end: () => db.destroy(),
   }
 }
 
@@ -109,6 +122,17 @@ function specs(context: EngineContext): void {
       async (when) => {
         expect(await lose(when)).toBe('committed')
         expect(await journal()).toBe(2)
+      },
+    )
+
+    test.each(['before', 'after'] as const)(
+      'the server is asked through Kysely as well, which drops the rows of a text of several statements (%s)',
+      async (when) => {
+        await writer.end()
+        writer = kyselyWriter(proxy.url)
+        expect(await lose(when)).toBe('committed')
+        expect(await lose(when, { lockTimeoutMs: 60_000 })).toBe('committed')
+        expect(await journal()).toBe(4)
       },
     )
 

@@ -44,8 +44,8 @@ export const fixes: readonly Fix[] = [
       remove('src/adapters/kysely/control.ts', 'await parts.settle()'),
       {
         file: 'src/adapters/kysely/control.ts',
-        from: 'byStatements({ send, sendFirst, driver }',
-        to: 'byStatements({ send, sendFirst, driver, watched }',
+        from: '{ send, sendFirst, driver }: ControlParts',
+        to: '{ send, sendFirst, driver, watched }: ControlParts',
       },
       {
         file: 'src/adapters/kysely/control.ts',

@@ -30,7 +30,7 @@ export interface ControlParts {
  */
 export function transactionControl(connection: KyselyConnection, parts: ControlParts): TransactionControl {
   const { begin, commit, rollback } =
-    connection.beginTransaction === undefined ? byStatements(parts) : byMethods(connection, parts)
+    connection.beginTransaction === undefined ? byStatements(connection, parts) : byMethods(connection, parts)
   const { body, cutStreams, running } = parts.watched
   return {
     stored: () => body.stored,
@@ -76,11 +76,14 @@ function leftOpen(): LockUsageError {
   )
 }
 
-function byStatements({ send, sendFirst, driver }: ControlParts): TransactionControl {
+function byStatements(
+  connection: KyselyConnection,
+  { send, sendFirst, driver }: ControlParts,
+): TransactionControl {
   let beginning: Promise<readonly Row[] | undefined> | undefined
   return {
     begin: async (start = {}) => {
-      const texts = driver.begin(start) ?? []
+      const texts = driver.begin(start, connection) ?? []
       const begin = (): Promise<readonly Row[] | undefined> =>
         sendInTurn(texts, (text) => sendFirst(text, 'free'))
       beginning = undoneOnError(begin, () => send('ROLLBACK', 'free'))

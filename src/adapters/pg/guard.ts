@@ -15,6 +15,14 @@ export interface ClientKeeper {
 
 const guarded = new WeakSet<object>()
 
+/** Those of which it was seen that `pg` itself sends what they are given. */
+const onPg = new WeakSet<object>()
+
+/** Whether a query of one's own, given to it in the place of a text, is sent by `pg`'s JavaScript client. */
+export function takesOwnQueries(keeper: object | undefined): boolean {
+  return keeper !== undefined && onPg.has(keeper)
+}
+
 /**
  * Sees to it that the end of a connection is no end of the process: a client tells of it by an `error` event, and one
  * that is lent has no listener but that of whoever borrowed it. Once for each connection; sends nothing.
@@ -26,13 +34,15 @@ export async function guardKept(keeper: ClientKeeper): Promise<void> {
   // of other libraries nobody knows what they would make of such a query
   if (guarded.has(keeper) || keeper.constructor.name !== 'PostgresConnection') return
   guarded.add(keeper)
+  const introduction = new Introduction()
   const query = {
-    sql: new Introduction(),
+    sql: introduction,
     parameters: [],
     query: { kind: 'RawNode' },
     queryId: { queryId: 'holdfast' },
   }
   await keeper.executeQuery(query as never).catch(() => {}) // whatever ails the connection, its next user hears of it
+  if (introduction.isGuarding) onPg.add(keeper)
 }
 
 /** What is used of a pool to hear of its idle connections. */
@@ -76,13 +86,17 @@ function guardNew(client: object): void {
 /** A query that is never sent. It is a text for those who look at it, such as a log. */
 class Introduction extends String {
   callback?: (error: Error) => void
+  isGuarding = false
 
   constructor() {
     super('-- holdfast listens for the end of the connection')
   }
 
   submit(connection: object): Error {
-    if ('rawListeners' in connection) guard(connection as Emitter)
+    if ('rawListeners' in connection) {
+      guard(connection as Emitter)
+      this.isGuarding = true
+    }
     return new Error('nothing was to be sent')
   }
 

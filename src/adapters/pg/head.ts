@@ -52,7 +52,7 @@ export function headRows(query: HeadReader, { count, arrive, fail }: Ahead): voi
   }
 }
 
-function rowOf(columns: readonly string[], fields: readonly unknown[]): Row {
+export function rowOf(columns: readonly string[], fields: readonly unknown[]): Row {
   const row: Record<string, unknown> = {}
   columns.forEach((column, index) => {
     row[column] = fields[index]

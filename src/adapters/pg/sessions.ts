@@ -8,8 +8,9 @@ import { bodyTraits, PgBody, type PgMessages } from './body.ts'
 import { ask, askForRows, rowsOf, type PgSender, type Question } from './ask.ts'
 import type { CancelTarget } from './cancel.ts'
 import { endBackend } from './end-backend.ts'
-import { guardIdle, guardKept, type IdleErrors } from './guard.ts'
+import { guardIdle, guardKept, takesOwnQueries, type IdleErrors } from './guard.ts'
 import { mustHave } from '../must-have.ts'
+import { LastRows } from './last-rows.ts'
 import type { ListeningClient } from './listen.ts'
 import { statementNames, type StatementNames } from './names.ts'
 import { canRide } from './carry.ts'
@@ -214,7 +215,11 @@ function beginText(start: TransactionStart): string {
 
 /** For libraries that send their statements through `pg`. */
 export const traits: DriverTraits = {
-  begin: (start) => [beginText(start)],
+  // one message, whose rows Kysely would drop: the transaction's number, by which the server tells what became of it
+  begin: (start, keeper) => {
+    const text = beginText(start)
+    return [takesOwnQueries(keeper) && text.includes(';') ? (new LastRows(text) as unknown as string) : text]
+  },
   body: bodyTraits,
   // one message; refused outside of a transaction, and in one that an error has ended
   isInTransaction: (say) => succeeds(say('SAVEPOINT holdfast; RELEASE SAVEPOINT holdfast')),
