@@ -3,6 +3,7 @@ import { LockTimeoutError, LockUsageError } from '../core/errors.ts'
 import type { Session, Sessions } from '../core/session.ts'
 import type { Abortable } from './abort.ts'
 import { warn } from './handle.ts'
+import { inDueTime } from './in-due-time.ts'
 import { waitsForItself } from './transaction/scope.ts'
 
 /** How long something that may never come is waited for. */
@@ -87,11 +88,11 @@ export function patiently<T>(
   { signal, patienceMs = Infinity, purpose, tooLate, leave }: WaitForConnection,
 ): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    let timer: NodeJS.Timeout | undefined
+    let disarm: (() => void) | undefined
     let warning: NodeJS.Timeout | undefined
     const stop = (): void => {
       clearImmediate(arming)
-      clearTimeout(timer)
+      disarm?.()
       clearTimeout(warning)
       signal?.removeEventListener('abort', onAbort)
     }
@@ -102,7 +103,7 @@ export function patiently<T>(
     }
     const onAbort = (): void => giveUp(signal?.reason as Error)
     const arm = (): void => {
-      timer = setTimeout(() => giveUp(tooLate()), patienceMs)
+      disarm = inDueTime(patienceMs, () => giveUp(tooLate()))
       if (patienceMs > warnAfterMs) warning = setTimeout(() => warnOfPool(purpose), warnAfterMs).unref()
     }
     // what is there in this round of the event loop, as most connections are, needs no timer

@@ -6,6 +6,7 @@ import { queue } from '../../src/locks/queue/queue.ts'
 import type { WorkReport } from '../../src/locks/queue/work-options.ts'
 import { caught, gate } from '../entries/stage.ts'
 import { inEnoughTime } from '../engines/enough-time.ts'
+import { standStill } from '../engines/standstill.ts'
 import { until } from '../engines/use.ts'
 import { jobs, type JobRow } from './job-table.ts'
 import { describeQueues, type QueueStage } from './stage.ts'
@@ -102,6 +103,24 @@ function specs(stage: QueueStage): void {
     expect(others, 'nobody else gets it').toEqual([])
     return report
   }
+
+  test('tells a handler that stood still for longer than its job has time as soon as it looks', async () => {
+    await add(1)
+    const stop = new AbortController()
+    const seen: boolean[] = []
+    const working = stage.shop.claims.work(
+      jobs,
+      async (job) => {
+        stop.abort()
+        standStill(1001)
+        seen.push(job.signal.aborted)
+        expect(await caught(job.complete())).toBeInstanceOf(LockLostError)
+      },
+      { visibilityMs: 1000, signal: stop.signal, ...quiet },
+    )
+    expect(await working).toMatchObject({ done: 0, lost: 1 })
+    expect(seen).toEqual([true])
+  })
 
   test('tells a handler that its job has gone to another, and refuses what it does too late', async () => {
     await add(1)

@@ -3,15 +3,18 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 
 import { NoAnswerError, within } from '../../src/locks/limit.ts'
-
-/** Nothing of the process goes on meanwhile, as when its machine is suspended. */
-function standStill(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
-}
+import { openSession } from '../../src/locks/open-session.ts'
+import { standStill } from '../engines/standstill.ts'
 
 /** Comes so many turns of the event loop from now, however long each of them takes. */
 async function answerIn(turns: number): Promise<string> {
   for (let left = turns; left > 0; left -= 1) await turn()
+  return 'answer'
+}
+
+/** Comes when it is that late, unless nothing of the process goes on. */
+async function answerAt(time: number): Promise<string> {
+  while (performance.now() < time) await turn()
   return 'answer'
 }
 
@@ -20,6 +23,28 @@ describe('a limit', () => {
     const answer = within({ ms: 20 }, answerIn(30), () => {})
     standStill(1500)
     expect(await answer).toBe('answer')
+  })
+
+  test.each([
+    { awakes: 'just behind its end', ms: 20, stillMs: 300 },
+    { awakes: 'just before its end', ms: 400, stillMs: 390 },
+    { awakes: 'before its end, and is awake for less than an answer may take', ms: 1600, stillMs: 1550 },
+  ])('waits for the answer where the process awakes $awakes', async ({ ms, stillMs }) => {
+    const answer = within({ ms }, answerAt(performance.now() + Math.max(ms, stillMs) + 50), () => {})
+    await turn()
+    standStill(stillMs)
+    expect(await answer).toBe('answer')
+  })
+
+  test('of a wait for a connection is no other', async () => {
+    const session = { release: async () => {} }
+    const opening = openSession(
+      { sessions: { open: () => answerIn(30).then(() => session) } },
+      { purpose: 'for a test', patienceMs: 20 },
+    )
+    await turn()
+    standStill(300)
+    expect(await opening).toBe(session)
   })
 
   test('is over once the process has run for as long again, and says what it was', async () => {

@@ -8,3 +8,8 @@ export async function seenAwake<Seen>(look: () => Promise<Seen>): Promise<Seen> 
     if (!stoodStill() || tries === 10) return seen
   }
 }
+
+/** Nothing of the process goes on meanwhile, as when its machine is suspended. */
+export function standStill(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}

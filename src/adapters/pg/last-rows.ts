@@ -33,7 +33,8 @@ export class LastRows extends String {
   constructor(text: string) {
     super(text)
     this.#answer = new Promise((resolve, reject) => {
-      this.callback = (error, result) => (error === null && result ? resolve(result) : reject(error))
+      this.callback = (error, result) =>
+        result === undefined ? reject(error ?? new Error('no answer')) : resolve(result)
     })
     this.#answer.catch(() => {}) // whoever awaits the query hears of it
   }

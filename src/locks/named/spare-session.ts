@@ -1,5 +1,5 @@
-import { clearTimeout, setTimeout } from '../../core/clock.ts'
 import type { Session, Sessions } from '../../core/session.ts'
+import { inDueTime } from '../in-due-time.ts'
 import { sessionEnd } from '../session-end.ts'
 
 /** Second connections for those who hold one already. */
@@ -53,12 +53,12 @@ async function openOr<Tx>(
   waitMs: number,
 ): Promise<Spare<Tx> | undefined> {
   const opening = sessions.open()
-  let timer: NodeJS.Timeout | undefined
+  let stop: (() => void) | undefined
   const tooLate = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), waitMs)
+    stop = inDueTime(waitMs, () => resolve(undefined))
   })
   const opened = opening.then((session) => ({ session, isLent: false }))
-  const first = await Promise.race([opened, borrowed, tooLate]).finally(() => clearTimeout(timer))
+  const first = await Promise.race([opened, borrowed, tooLate]).finally(() => stop?.())
   if (first?.isLent !== false) void opening.then((session) => sessionEnd(session).end()).catch(() => {})
   return first
 }

@@ -7,7 +7,7 @@ import { note } from '../../events/note.ts'
 import type { JobEvent } from '../../events/shapes.ts'
 import { untilAborted } from '../abort.ts'
 import type { OpenTransaction } from '../port.ts'
-import { heartbeat } from './heartbeat.ts'
+import { heartbeat, type Heartbeat } from './heartbeat.ts'
 import type { Job } from './job.ts'
 import type { Queue } from './queue-definition.ts'
 import type { CheckedWork, WorkReport } from './work-options.ts'
@@ -51,21 +51,24 @@ async function attendNow<R extends object>(
 ): Promise<keyof WorkReport> {
   const { handler } = attendance
   const lost = new AbortController()
-  const own = ownJob(job, attendance, lost.signal)
-  const stopWatching = watch(job, attendance, {
+  const own = ownJob(job, attendance, () => {
+    watching.look()
+    return lost.signal
+  })
+  const watching: Heartbeat = watch(job, attendance, {
     hasEnded: () => own.end() !== undefined,
     lose: (why) => lost.abort(why),
   })
   try {
     const handled = (async () => handler(own.job))()
     await untilAborted(handled, lost.signal, () => {})
-    stopWatching()
+    watching.stop()
     const end = own.end()
     if (end === undefined) await job.complete()
     else if (isUndone(end)) return await giveBack(job, { attendance, end: own.end, isUndone: true })
     return end?.as ?? 'done'
   } catch (thrown) {
-    stopWatching()
+    watching.stop()
     const error = readable(thrown)
     if (event !== undefined) noteFailure(event, error, [])
     attendance.options.onError(error, job)
@@ -118,9 +121,9 @@ function watch<R extends object>(
   job: Job<R>,
   { options, sentAt, givenUp }: Attendance<R>,
   { hasEnded, lose }: Watched,
-): () => void {
+): Heartbeat {
   const { visibilityMs, timeoutMs } = options
-  const stopHeart = heartbeat({
+  const heart = heartbeat({
     extend: () => job.extend(visibilityMs),
     visibilityMs,
     sentAt,
@@ -128,7 +131,7 @@ function watch<R extends object>(
     onLost: (why) => (hasEnded() ? undefined : lose(why)),
   })
   const stop = (why: LockLostError): void => {
-    stopHeart()
+    heart.stop()
     lose(why)
   }
   const timer =
@@ -137,10 +140,13 @@ function watch<R extends object>(
       : setTimeout(() => stop(new JobTimeoutError(`the job took longer than ${timeoutMs} ms`)), timeoutMs)
   const onGivenUp = (): void => stop(new LockLostError('the worker has stopped'))
   givenUp.addEventListener('abort', onGivenUp, { once: true })
-  return () => {
-    stopHeart()
-    clearTimeout(timer)
-    givenUp.removeEventListener('abort', onGivenUp)
+  return {
+    stop: () => {
+      heart.stop()
+      clearTimeout(timer)
+      givenUp.removeEventListener('abort', onGivenUp)
+    },
+    look: heart.look,
   }
 }
 
@@ -162,11 +168,11 @@ function isUndone({ open }: OwnEnd): boolean {
 function ownJob<R extends object>(
   job: Job<R>,
   { find }: Attendance<R>,
-  signal: AbortSignal,
+  signal: () => AbortSignal,
 ): { readonly job: Job<R> & { readonly signal: AbortSignal }; readonly end: () => OwnEnd | undefined } {
   let ended: OwnEnd | undefined
   const end = async (as: OwnEnd['as'], tx: unknown, work: () => Promise<void>): Promise<void> => {
-    signal.throwIfAborted()
+    signal().throwIfAborted()
     const open = tx === undefined ? undefined : find(tx)
     await work()
     ended = { as, open }
@@ -175,11 +181,13 @@ function ownJob<R extends object>(
     end: () => ended,
     job: {
       ...job,
-      signal,
+      get signal() {
+        return signal()
+      },
       complete: (options) => end('done', options?.tx, () => job.complete(options)),
       release: (options) => end('released', options?.tx, () => job.release(options)),
       extend: async (visibilityMs) => {
-        signal.throwIfAborted()
+        signal().throwIfAborted()
         await job.extend(visibilityMs)
       },
     },

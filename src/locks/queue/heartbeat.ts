@@ -10,16 +10,23 @@ export interface Pulse {
   readonly onLost: (why: LockLostError) => void
 }
 
+export interface Heartbeat {
+  readonly stop: () => void
+  /** Gives the claim up if its time is over: a process that stood still may come here before any timer of its. */
+  readonly look: () => void
+}
+
 /**
  * Extends a claim three times as often as needed, until it is stopped.
  *
  * The time is counted from before a request is sent: whatever the server is doing, the claim is given up when it could
  * be over, also when no answer comes at all.
  */
-export function heartbeat({ extend, visibilityMs, sentAt, onLost }: Pulse): () => void {
+export function heartbeat({ extend, visibilityMs, sentAt, onLost }: Pulse): Heartbeat {
   let isStopped = false
   let next: NodeJS.Timeout | undefined
   let end: NodeJS.Timeout | undefined
+  let endsAt = Infinity
   const stop = (): void => {
     isStopped = true
     clearTimeout(next)
@@ -30,21 +37,28 @@ export function heartbeat({ extend, visibilityMs, sentAt, onLost }: Pulse): () =
     stop()
     onLost(why)
   }
-  const endIn = (ms: number, cause?: unknown): void => {
+  const giveUp = (): void => lose(new LockLostError('the job could not be extended in time'))
+  const endFrom = (sent: number): void => {
     clearTimeout(end)
-    end = setTimeout(() => lose(new LockLostError('the job could not be extended in time', { cause })), ms)
+    endsAt = sent + visibilityMs
+    end = setTimeout(giveUp, endsAt - performance.now())
   }
   const beat = async (): Promise<void> => {
     const before = performance.now()
     try {
       await extend()
-      if (!isStopped) endIn(before + visibilityMs - performance.now())
+      if (!isStopped) endFrom(before)
     } catch (error) {
       if (error instanceof LockLostError) lose(error)
     }
     if (!isStopped) next = setTimeout(() => void beat(), visibilityMs / 3)
   }
-  endIn(sentAt + visibilityMs - performance.now())
+  endFrom(sentAt)
   next = setTimeout(() => void beat(), visibilityMs / 3)
-  return stop
+  return {
+    stop,
+    look: () => {
+      if (performance.now() >= endsAt) giveUp()
+    },
+  }
 }
