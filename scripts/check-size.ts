@@ -11,7 +11,7 @@ import { entryPoints } from '../test/shape/public-names.ts'
  * Nothing but Node's own modules may be loaded: a driver in the bundle would be a driver in everybody's bundle. And an
  * entry for one database brings no other along.
  */
-const maxBytes: Readonly<Record<string, number>> = { index: 24_100, 'entries/pg': 49_000 }
+const maxBytes: Readonly<Record<string, number>> = { index: 24_100, 'entries/pg': 49_500 }
 
 /** The folders of dialects that an entry for one database may have of. MariaDB takes much from MySQL. */
 const ownDialects: Readonly<Record<string, readonly string[]>> = {

@@ -1,4 +1,4 @@
-import type { ClientKeeper } from './pg/guard.ts'
+import type { ClientKeeper } from './pg/guard-kept.ts'
 import type { SettingChange } from '../core/plan.ts'
 import type { TransactionStart } from '../core/session.ts'
 import type { Row, SqlStatement, Value } from '../core/statement.ts'

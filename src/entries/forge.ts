@@ -9,7 +9,7 @@ import {
   type ForgeTraits,
 } from '../adapters/forge/traits.ts'
 import { traits as mysql2 } from '../adapters/mysql2/sessions.ts'
-import { traits as pg } from '../adapters/pg/sessions.ts'
+import { traits as pg } from '../adapters/pg/traits.ts'
 import { oneOf } from '../core/check-field.ts'
 import type { Sessions } from '../core/session.ts'
 import type { Dialect } from '../dialects/dialect.ts'

@@ -11,7 +11,7 @@ import {
 } from '../adapters/kysely/rows.ts'
 import { sessions, type DriverTraits, type TransactionOf } from '../adapters/kysely/sessions.ts'
 import { traits as mysql2 } from '../adapters/mysql2/sessions.ts'
-import { traits as pg } from '../adapters/pg/sessions.ts'
+import { traits as pg } from '../adapters/pg/traits.ts'
 import { traits as tedious } from '../adapters/mssql/tedious-traits.ts'
 import { LockUsageError } from '../core/errors.ts'
 import type { Plan } from '../core/plan.ts'

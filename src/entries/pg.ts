@@ -4,13 +4,8 @@ import { joinLocks, type Locks, type LocksOptions } from '../locks.ts'
 import { checkLocksOptions } from '../locks/locks-options.ts'
 
 export type { PgAnswer, PgQuery, PgResult, PgSender } from '../adapters/pg/ask.ts'
-export {
-  sessions,
-  traits,
-  type PgClient,
-  type PgPool,
-  type PgSessionOptions,
-} from '../adapters/pg/sessions.ts'
+export { sessions, type PgClient, type PgPool, type PgSessionOptions } from '../adapters/pg/sessions.ts'
+export { traits } from '../adapters/pg/traits.ts'
 export { withTxRetry } from '../locks.ts'
 export { queue } from '../locks/queue/queue.ts'
 export type * from '../result-types.ts'

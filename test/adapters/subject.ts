@@ -13,6 +13,7 @@ import * as mariadbAdapter from '../../src/adapters/mariadb/sessions.ts'
 import * as mongodbAdapter from '../../src/adapters/mongodb/sessions.ts'
 import * as mysql2Adapter from '../../src/adapters/mysql2/sessions.ts'
 import * as pgAdapter from '../../src/adapters/pg/sessions.ts'
+import { traits as pgTraits } from '../../src/adapters/pg/traits.ts'
 import * as postgresJsAdapter from '../../src/adapters/postgres-js/sessions.ts'
 import type { Sessions } from '../../src/core/session.ts'
 import { loadDuckdb } from '../engines/duckdb-driver.ts'
@@ -99,7 +100,7 @@ export const subjects: readonly Subject[] = [
   {
     title: 'kysely over pg',
     engines: ['postgres'],
-    connect: async (url) => overKysely(new PostgresDialect({ pool: pgPool(url) }), pgAdapter.traits),
+    connect: async (url) => overKysely(new PostgresDialect({ pool: pgPool(url) }), pgTraits),
   },
   {
     title: 'kysely over mysql2',

@@ -13,7 +13,8 @@ import { sessions as kysely } from '../../src/adapters/kysely/sessions.ts'
 import { sessions as mongodb, type MongodbTransaction } from '../../src/adapters/mongodb/sessions.ts'
 import { sessions as mssql } from '../../src/adapters/mssql/sessions.ts'
 import { sessions as mysql2 } from '../../src/adapters/mysql2/sessions.ts'
-import { sessions as pg, traits } from '../../src/adapters/pg/sessions.ts'
+import { sessions as pg } from '../../src/adapters/pg/sessions.ts'
+import { traits } from '../../src/adapters/pg/traits.ts'
 import type { Sessions } from '../../src/core/session.ts'
 
 interface Tables {

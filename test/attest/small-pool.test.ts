@@ -8,6 +8,7 @@ import * as sqliteAdapter from '../../src/adapters/better-sqlite3/sessions.ts'
 import * as kyselyAdapter from '../../src/adapters/kysely/sessions.ts'
 import * as mysql2Adapter from '../../src/adapters/mysql2/sessions.ts'
 import * as pgAdapter from '../../src/adapters/pg/sessions.ts'
+import { traits as pgTraits } from '../../src/adapters/pg/traits.ts'
 import type { Sessions } from '../../src/core/session.ts'
 import { joinLocks } from '../../src/locks.ts'
 import { registry } from '../../src/registry.ts'
@@ -30,7 +31,7 @@ const ways: Readonly<Record<string, Readonly<Record<string, (url: string) => Sma
     kysely: (url) => {
       const pool = new pg.Pool({ connectionString: url, max: 1 })
       const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
-      return { sessions: kyselyAdapter.sessions(db, { driver: pgAdapter.traits }), close: () => db.destroy() }
+      return { sessions: kyselyAdapter.sessions(db, { driver: pgTraits }), close: () => db.destroy() }
     },
   },
   mysql: { mysql2: throughMysql2 },

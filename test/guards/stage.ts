@@ -5,6 +5,7 @@ import pg from 'pg'
 import * as kyselyAdapter from '../../src/adapters/kysely/sessions.ts'
 import * as mysql2Adapter from '../../src/adapters/mysql2/sessions.ts'
 import * as pgAdapter from '../../src/adapters/pg/sessions.ts'
+import { traits as pgTraits } from '../../src/adapters/pg/traits.ts'
 import type { Session, Sessions } from '../../src/core/session.ts'
 import type { Port } from '../../src/locks/port.ts'
 import { createProbe } from '../../src/locks/named/probe.ts'
@@ -28,7 +29,7 @@ export const throughPg: Connect = (url, max = 2) => {
 
 export const throughKysely: Connect = (url, max = 2) => {
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: pgPool(url, max) }) })
-  return guard(kyselyAdapter.sessions(db, { driver: pgAdapter.traits }), 'postgres', () => db.destroy())
+  return guard(kyselyAdapter.sessions(db, { driver: pgTraits }), 'postgres', () => db.destroy())
 }
 
 /** `dialect` is what the server really is. */

@@ -23,6 +23,8 @@ type Told = (error: Error | null, result?: LastResult) => void
  * back for one is the query itself, and whoever awaits that has to get the answer.
  */
 export class LastRows extends String {
+  /** For those who trace the queries of `pg`. */
+  readonly text: string
   /** `pg` puts its own around it where a query may take only so long. */
   callback: Told | undefined
   #columns: readonly string[] = []
@@ -32,6 +34,7 @@ export class LastRows extends String {
 
   constructor(text: string) {
     super(text)
+    this.text = text
     this.#answer = new Promise((resolve, reject) => {
       this.callback = (error, result) =>
         result === undefined ? reject(error ?? new Error('no answer')) : resolve(result)
@@ -48,7 +51,7 @@ export class LastRows extends String {
   }
 
   submit(connection: Wire): null {
-    connection.query(this.toString())
+    connection.query(this.text)
     return null
   }
 

@@ -4,23 +4,20 @@ import { madeOf, onDemand } from '../../core/on-demand.ts'
 import { released, type Session, type Sessions, type TransactionStart } from '../../core/session.ts'
 import type { Statement } from '../../core/statement.ts'
 import { watchLoss } from '../connection-loss.ts'
-import { bodyTraits, PgBody, type PgMessages } from './body.ts'
+import { PgBody, type PgMessages } from './body.ts'
 import { ask, askForRows, rowsOf, type PgSender, type Question } from './ask.ts'
 import type { CancelTarget } from './cancel.ts'
 import { endBackend } from './end-backend.ts'
-import { guardIdle, guardKept, takesOwnQueries, type IdleErrors } from './guard.ts'
+import { beginText } from './begin-text.ts'
+import { guardIdle, type IdleErrors } from './guard.ts'
 import { mustHave } from '../must-have.ts'
-import { LastRows } from './last-rows.ts'
 import type { ListeningClient } from './listen.ts'
 import { statementNames, type StatementNames } from './names.ts'
 import { canRide } from './carry.ts'
 import { headOf } from './head.ts'
 import { Line } from './ride.ts'
 import { sqlOnly } from '../statement-kind.ts'
-import { succeeds } from '../succeeds.ts'
-import type { DriverTraits } from '../traits.ts'
 import { hasEnded } from '../transaction-body.ts'
-import { accessWords, headTexts, isolationWords, withoutMode } from '../transaction-start.ts'
 
 /** What is used of `pg`'s `Pool`. The second way to connect is not used; its type is what tells the client's. */
 export interface PgPool<Client = PgClient> extends IdleErrors {
@@ -201,32 +198,4 @@ function questionOf(statement: Statement, body: Body, names: StatementNames | un
   // outside of a transaction only: where the name is refused, the statement is sent again without it
   const name = isPrepared === true && !state.isOpen ? names?.of(sql) : undefined
   return { text: sql, values: params, name }
-}
-
-/** One message without values, so that what belongs to the start costs no round trip of its own. */
-function beginText(start: TransactionStart): string {
-  withoutMode(start)
-  let text = 'BEGIN'
-  if (start.isolation !== undefined || start.access !== undefined)
-    text = [text, ...isolationWords(start), ...accessWords(start)].join(' ')
-  for (const statement of headTexts(start)) text += `; ${statement}`
-  return text
-}
-
-/** For libraries that send their statements through `pg`. */
-export const traits: DriverTraits = {
-  // one message, whose rows Kysely would drop: the transaction's number, by which the server tells what became of it
-  begin: (start, keeper) => {
-    const text = beginText(start)
-    return [takesOwnQueries(keeper) && text.includes(';') ? (new LastRows(text) as unknown as string) : text]
-  },
-  body: bodyTraits,
-  // one message; refused outside of a transaction, and in one that an error has ended
-  isInTransaction: (say) => succeeds(say('SAVEPOINT holdfast; RELEASE SAVEPOINT holdfast')),
-  toDriver: (value) => value,
-  guard: guardKept,
-  cleanUp: [
-    { sql: 'SELECT pg_advisory_unlock_all()', params: [] },
-    { sql: 'RESET lock_timeout', params: [] },
-  ],
 }

@@ -8,7 +8,7 @@ import {
 import { sessions, type DriverTraits } from '../../adapters/kysely/sessions.ts'
 import { libraryOf } from '../../adapters/libraries.ts'
 import { traits as mysql } from '../../adapters/mysql2/sessions.ts'
-import { traits as pg } from '../../adapters/pg/sessions.ts'
+import { traits as pg } from '../../adapters/pg/traits.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import { isSql } from '../../core/statement.ts'
 import { registry, type DialectName } from '../../registry.ts'
