@@ -146,6 +146,18 @@ function specs(context: EngineContext, openFile: (file: string, timeout?: number
     await rm(file)
   })
 
+  test('a function has to open a handle of a file each time', async () => {
+    const handle = open()
+    await expect(createLocks(() => handle).transaction(async () => {})).rejects.toThrow(
+      'source: the function gave a handle that is closed',
+    )
+    const inMemory = createLocks(() => openFile(':memory:'))
+    await expect(inMemory.transaction(async () => {})).rejects.toThrow('an in-memory database has one handle')
+    const one = openFile(':memory:')
+    await createLocks(one).transaction(async () => {})
+    one.close()
+  })
+
   test('something else than a handle is refused', () => {
     expect(() => createLocks({} as NodeSqlite)).toThrow('pass a function that opens the database')
     const old = { prepare: () => {}, exec: () => {} } as unknown as NodeSqlite

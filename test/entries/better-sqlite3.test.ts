@@ -1,7 +1,12 @@
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { LockNotAvailableError, LockTimeoutError, UnsupportedLockError } from '../../src/core/errors.ts'
+import {
+  LockNotAvailableError,
+  LockTimeoutError,
+  LockUsageError,
+  UnsupportedLockError,
+} from '../../src/core/errors.ts'
 import { createLocks, sessions } from '../../src/entries/better-sqlite3.ts'
 import { registry } from '../../src/registry.ts'
 import type { EngineSession } from '../engines/engine.ts'
@@ -158,6 +163,49 @@ function specs(context: EngineContext): void {
     expect(each.lane?.()).toContain('.sqlite')
     expect(opened).toBe(1)
   })
+
+  test('a function that gives one handle each time is refused by the first transaction', async () => {
+    const handle = open()
+    const refused = await caught(createLocks(() => handle).transaction(increment))
+    expect(refused).toBeInstanceOf(LockUsageError)
+    expect((refused as Error).message).toBe(
+      'source: the function gave a handle that is closed: it must open a new one each time. ' +
+        'For one handle write createLocks(db)',
+    )
+    expect(seen()).toBe(0)
+  })
+
+  test('a handle that a function gives to two sessions is refused to the second, and stays with the first', async () => {
+    const handle = open()
+    const { open: openSession } = sessions(() => handle)
+    const first = await openSession()
+    await expect(openSession()).rejects.toThrow('source: the function gave a handle that it gave before')
+    await first.begin({ mode: 'IMMEDIATE' })
+    await first.commit()
+    await first.release()
+  })
+
+  test.each([':memory:', ''])(
+    'a function that opens %j is refused: each handle would be another database',
+    async (name) => {
+      const handles: Database.Database[] = []
+      const locks = createLocks(() => {
+        const handle = new Database(name)
+        handles.push(handle)
+        return handle
+      })
+      for (const call of [() => locks.transaction(increment), () => locks.lease('report')]) {
+        const refused = await caught(call())
+        expect(refused).toBeInstanceOf(LockUsageError)
+        expect((refused as Error).message).toBe(
+          'source: an in-memory database has one handle: pass it, not a function',
+        )
+      }
+      // it may be the only one that the application has, with all that is in it
+      expect(handles.map((handle) => handle.open)).toEqual(handles.map(() => true))
+      for (const handle of handles) handle.close()
+    },
+  )
 
   test('a database without a file has a lane of its own', () => {
     const handles = [new Database(':memory:'), new Database(':memory:'), new Database('')]

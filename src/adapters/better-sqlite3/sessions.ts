@@ -2,6 +2,7 @@ import { oneOf } from '../../core/check-field.ts'
 import { LockUsageError } from '../../core/errors.ts'
 import type { Session, Sessions, TransactionStart, Witness } from '../../core/session.ts'
 import type { Row, Value } from '../../core/statement.ts'
+import { eachNew } from './each-new.ts'
 import { laneOf } from './lane.ts'
 import { isLibsql, noLibsql } from './libsql.ts'
 import { SqliteTransaction } from './transaction.ts'
@@ -20,6 +21,8 @@ import { turnOn } from '../turn.ts'
 export interface SqliteDatabase extends PreparingDatabase {
   readonly inTransaction: boolean
   readonly open?: boolean
+  /** Whether the database has no file: then each handle is another database. */
+  readonly memory?: boolean
   pragma(source: string): unknown
   close(): unknown
 }
@@ -36,7 +39,7 @@ export function sessions<Database extends SqliteDatabase>(
 ): Sessions<Database> {
   if (typeof source === 'function') {
     mustOpen(source)
-    const open = (): Database => handleIn(source())
+    const open = eachNew(() => handleIn(source()))
     return { adapter, open: () => openOwn(open), lane: laneOf(open) }
   }
   mustHave(source, wanted)

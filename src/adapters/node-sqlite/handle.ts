@@ -8,6 +8,7 @@ export interface NodeSqliteDatabase {
   prepare(sql: string): NodeSqliteStatement
   exec(sql: string): unknown
   close(): unknown
+  location?(): string | null
 }
 
 /** What is used of a `StatementSync` of `node:sqlite`. */
@@ -30,6 +31,7 @@ export function handleOf(database: NodeSqliteDatabase): SqliteDatabase {
     // a handle that is closed refuses to tell
     inTransaction: () => database.isOpen && database.isTransaction,
     open: () => database.isOpen,
+    memory: () => database.location?.() === null,
     pragma: () => (source: string) => database.prepare(`PRAGMA ${source}`).all(),
     prepare: () => (sql: string) => {
       const statement = database.prepare(sql)
