@@ -34,7 +34,7 @@ export const mysql2: Driver = {
   failures: {
     1044: 'login', // to this database
     1045: 'login',
-    1049: 'login', // no such database
+    1049: 'address', // no such database
     1698: 'login', // without a password
     1820: 'login', // the password has to be changed first
     3118: 'login', // the account is locked

@@ -31,7 +31,7 @@ export const pg: Driver = {
   dialects: ['postgres'],
   open: async (module, url, size) => open(module as PgModule, url, size),
   // https://www.postgresql.org/docs/current/errcodes-appendix.html
-  failures: { '28P01': 'login', '28000': 'login', '3D000': 'login', '42501': 'rights', '25006': 'rights' },
+  failures: { '28P01': 'login', '28000': 'login', '3D000': 'address', '42501': 'rights', '25006': 'rights' },
   // pg 8.23 itself, where the server wants a password and the address has none
   loginText: /^SASL: .*password must be/,
   scratch,
