@@ -21,7 +21,7 @@ export function busyPauseMs(): number {
 }
 
 /**
- * Begins, and where BEGIN itself takes the lock, repeats it while another process holds that.
+ * Begins, and where BEGIN itself takes the lock, repeats it while another connection holds that.
  *
  * Sleeps between tries without blocking the event loop. Ends with {@link LockTimeoutError} at the deadline.
  */
@@ -36,7 +36,7 @@ export async function beginWaiting(
     } catch (error) {
       if (start.mode === undefined || classifyFor(error, dialect).kind !== 'busy') throw error
       if (deadline.isPast() || isGivenUp()) {
-        throw new LockTimeoutError('the database was locked by another process for too long', {
+        throw new LockTimeoutError('the database was locked by another connection for too long', {
           cause: error,
         })
       }
