@@ -110,7 +110,10 @@ export interface KyselyLocksOptions<D extends KyselyDialectName> {
 
 /** Locks through Kysely: the work receives Kysely's own transaction, on which `forUpdate()` and the like are portable. */
 export interface KyselyLocks<Trx, D extends KyselyDialectName> extends SharedLocks<Trx>, TableLocks<Trx, D> {
-  /** Locks the rows of a SELECT until the transaction ends, and gives them as they are once they are locked. */
+  /**
+   * Locks the rows of a SELECT until the transaction ends, and gives them as they are once they are locked. The query is one
+   * that `selectFrom` has built: there is no `{ table, key }` here.
+   */
   readonly rows: <O>(tx: Trx, query: KyselySelect<O>, options?: RowOptionsOf<D>) => Promise<LockedRows<O>>
 }
 

@@ -1,4 +1,4 @@
-import { Kysely, sql, type Transaction } from 'kysely'
+import { Kysely, sql, type SelectQueryBuilder, type Transaction } from 'kysely'
 import { afterEach, beforeEach, describe, expect, expectTypeOf, test } from 'vitest'
 
 import {
@@ -84,6 +84,18 @@ function specs(context: EngineContext): void {
       { id: 2, balance: 100 },
     ])
     expect(rows.receipt).toMatchObject({ dialect: name, asked: 'exclusive', granted: 'exclusive' })
+  })
+
+  test('what is not a query of selectFrom is refused, and { table, key } with what it is for', async () => {
+    const asked = (query: object): Promise<unknown> =>
+      locks.transaction((tx) => locks.rows(tx, query as SelectQueryBuilder<Bank, 'account', never>))
+    const message = 'query: only a SELECT built with selectFrom can lock the rows that it reads'
+    const field = 'query'
+    await expect(asked(sql`select * from account`)).rejects.toMatchObject({ field, message })
+    await expect(asked({ table: 'account', key: { id: 1 } })).rejects.toMatchObject({
+      field,
+      message: `${message}: { table, key } is for other entries, such as holdfast/pg`,
+    })
   })
 
   test("Kysely's own forUpdate locks inside the transaction, and is refused outside of one", async () => {

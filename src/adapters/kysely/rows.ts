@@ -46,13 +46,20 @@ const usual: Readonly<Record<LockMode, Strength>> = { exclusive: 'update', share
  * A timeout has no word of Kysely's: it is in the plan that the plugin is told.
  */
 export function withLockWords<O>(query: KyselySelect<O>, request: RowRequest): KyselySelect<O> {
-  if (typeof query !== 'object' || query === null || !('forUpdate' in query)) {
-    throw new LockUsageError('query', 'only a SELECT built with selectFrom can lock the rows that it reads')
-  }
+  if (typeof query !== 'object' || query === null || !('forUpdate' in query)) throw noSelect(query)
   const { mode = 'exclusive', strength = usual[mode], of, wait } = request
   const locked = query[methods[strength]](...((of === undefined ? [] : [of]) as never[]))
   if (wait === 'nowait') return locked.noWait()
   return wait === 'skip' ? locked.skipLocked() : locked
+}
+
+function noSelect(given: unknown): LockUsageError {
+  const isTarget = typeof given === 'object' && given !== null && 'table' in given
+  const instead = isTarget ? ': { table, key } is for other entries, such as holdfast/pg' : ''
+  return new LockUsageError(
+    'query',
+    `only a SELECT built with selectFrom can lock the rows that it reads${instead}`,
+  )
 }
 
 /** Compiles the query for the transaction, also when it was built with another instance. */
