@@ -35,7 +35,11 @@ export interface Coordinator {
    * Rejects with {@link LockNotAvailableError} (`wait: 'nowait'`) or {@link LockTimeoutError} while another holds it.
    */
   readonly lease: (key: LockKey, options?: LeaseOptions) => Promise<Lease>
-  /** Takes a lease, runs `work` under it, and releases it however the work ends. */
+  /**
+   * Takes a lease, runs `work` under it, and releases it however the work ends.
+   *
+   * If the lease is lost meanwhile, the call still resolves: check `lease.signal`, or call `lease.throwIfLost()`.
+   */
   readonly withLease: <T>(
     key: LockKey,
     work: (lease: Lease) => Promise<T>,

@@ -34,6 +34,9 @@ export interface NamedLocks<Tx> extends AdvisoryLocks<Tx> {
    * Kept by a connection that many such locks share; on databases without named locks, by a lease that is renewed.
    * Rejects with {@link LockNotAvailableError} or {@link LockTimeoutError} when somebody else holds it.
    *
+   * If the lock is lost meanwhile, a function with `await using` still resolves: check `held.signal`, or call
+   * `held.signal.throwIfAborted()`.
+   *
    * @example
    * await using held = await locks.acquire('import', { wait: { timeoutMs: 5000 } })
    * held.signal.aborted // => false
@@ -42,6 +45,9 @@ export interface NamedLocks<Tx> extends AdvisoryLocks<Tx> {
   /**
    * Takes a lease: a lock that expires on the server's clock when its holder dies or stalls, with a fencing token that
    * only ever increases. It is renewed until you release it; `lease.signal` aborts when it is lost.
+   *
+   * If the lease is lost meanwhile, a function with `await using` still resolves: check `lease.signal`, or call
+   * `lease.throwIfLost()`.
    *
    * @example
    * await using lease = await locks.lease('nightly-report', { ttlMs: 30_000 })
@@ -106,7 +112,11 @@ export interface NamedLocks<Tx> extends AdvisoryLocks<Tx> {
    * seen // => ['elected', 'stopped']
    */
   readonly leader: (name: LockKey, options: LeaderOptions) => Promise<void>
-  /** Runs migrations one at a time, however many nodes start at once. */
+  /**
+   * Runs migrations one at a time, however many nodes start at once.
+   *
+   * If the lock is lost meanwhile, the call still resolves: check `held.signal`, or call `held.signal.throwIfAborted()`.
+   */
   readonly migrationLock: <T>(work: (held: Held) => Promise<T>, options?: MigrationOptions) => Promise<T>
 }
 

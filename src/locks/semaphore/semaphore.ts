@@ -29,7 +29,11 @@ export interface Semaphore {
    * Rejects with {@link LockNotAvailableError} when the database was too busy to tell.
    */
   readonly tryAcquire: (options?: Pick<PermitOptions, 'signal'>) => Promise<Permit | null>
-  /** Waits for a permit, runs `work`, and releases the permit however the work ends. */
+  /**
+   * Waits for a permit, runs `work`, and releases the permit however the work ends.
+   *
+   * If the permit is lost meanwhile, the call still resolves: check `permit.signal`, or call `permit.throwIfLost()`.
+   */
   readonly withPermit: <T>(work: (permit: Permit) => Promise<T>, options?: PermitOptions) => Promise<T>
 }
 

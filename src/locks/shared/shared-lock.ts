@@ -32,7 +32,11 @@ export interface SharedLock {
    * had, and with the signal's reason when that aborts.
    */
   readonly acquire: (options?: SharedLockAsked) => Promise<Lease>
-  /** Waits for the lock, runs `work`, and releases the lock however the work ends. */
+  /**
+   * Waits for the lock, runs `work`, and releases the lock however the work ends.
+   *
+   * If the lock is lost meanwhile, the call still resolves: check `lease.signal`, or call `lease.throwIfLost()`.
+   */
   readonly withLock: <T>(work: (lease: Lease) => Promise<T>, options?: SharedLockAsked) => Promise<T>
 }
 
