@@ -1,12 +1,9 @@
 import { awakeMs } from '../../src/conformance/awake.ts'
 
-/** Says how far both clocks went on between two messages of its parent. */
-const clocks = (): readonly number[] => [performance.now(), awakeMs()]
-let [wall = 0, awake = 0] = clocks()
+/** Says what both clocks show, whenever its parent asks; the first argument stops it where the clock has just begun. */
+const clocks = (): object => ({ wallMs: performance.now(), awakeMs: awakeMs() })
 
-process.on('message', () => {
-  const [toWall = 0, toAwake = 0] = clocks()
-  process.send?.({ wallMs: toWall - wall, awakeMs: toAwake - awake })
-  ;[wall, awake] = [toWall, toAwake]
-})
 process.on('disconnect', () => process.exit())
+process.on('message', () => process.send?.(clocks()))
+process.send?.(clocks())
+if (process.argv[2] === 'stops') process.kill(process.pid, 'SIGSTOP')
