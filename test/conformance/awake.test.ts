@@ -13,21 +13,41 @@ interface Clocks {
   readonly awakeMs: number
 }
 
-/** A process that has looked at its clocks once, and what it saw. */
-async function start(
-  ...args: readonly string[]
-): Promise<{ readonly child: ChildProcess; readonly first: Clocks }> {
-  const child = fork(await programOf(new URL('./awake-child.ts', import.meta.url)), args, { execArgv: [] })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  const [first] = (await once(child, 'message')) as [Clocks]
-  return { child, first }
+interface Beginning {
+  readonly args?: readonly string[]
+  /** Options of Node. */
+  readonly execArgv?: readonly string[]
 }
 
-async function ask(child: ChildProcess): Promise<Clocks> {
-  const answer = once(child, 'message')
+/** A process that has looked at its clocks once, and what it saw. */
+async function start({ args = [], execArgv = [] }: Beginning = {}): Promise<{
+  readonly child: ChildProcess
+  readonly first: Clocks
+}> {
+  const program = await programOf(new URL('./awake-child.ts', import.meta.url))
+  const child = fork(program, args, { execArgv: [...execArgv] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return { child, first: await said(child) }
+}
+
+function ask(child: ChildProcess): Promise<Clocks> {
+  const answer = said(child)
   child.send('look')
-  const [clocks] = (await answer) as [Clocks]
-  return clocks
+  return answer
+}
+
+async function said(child: ChildProcess): Promise<Clocks> {
+  const heard = new AbortController()
+  const { signal } = heard
+  const ended = once(child, 'exit', { signal }).then(([code]) => {
+    throw new Error(`the process has ended with ${code}`)
+  })
+  try {
+    const [clocks] = (await Promise.race([once(child, 'message', { signal }), ended])) as [Clocks]
+    return clocks
+  } finally {
+    heard.abort()
+  }
 }
 
 async function untilItGoes(child: ChildProcess): Promise<Clocks> {
@@ -54,7 +74,7 @@ describe.skipIf(process.platform === 'win32')('the clock of the laws stands stil
   })
 
   test('that had just begun', async () => {
-    const { child, first } = await start('stops')
+    const { child, first } = await start({ args: ['stops'] })
     // again and again: it may stop later than it is woken
     const waking = setInterval(() => child.kill('SIGCONT'), 3000)
     onTestFinished(() => clearInterval(waking))
@@ -69,4 +89,28 @@ test('and goes on while a driver blocks the event loop', async () => {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2000)
     return awakeMs() - before >= 1500
   }, 'a wait that is counted')
+})
+
+describe('the clock on the wall takes its place', () => {
+  test('where no threads are allowed', async () => {
+    const isNew = process.allowedNodeEnvironmentFlags.has('--permission')
+    const permission = isNew ? '--permission' : '--experimental-permission'
+    const { child } = await start({ execArgv: [permission, '--allow-fs-read=*', '--no-warnings'] })
+    await untilItGoes(child)
+  })
+
+  test('where its thread ends, and goes on from where that stood', async () => {
+    const ending = `
+      import workers from 'node:worker_threads'
+      import { syncBuiltinESMExports } from 'node:module'
+      const { Worker } = workers
+      const code = 'require("node:worker_threads").workerData[0] = 5_000_000; throw new Error("no memory is left")'
+      workers.Worker = class extends Worker {
+        constructor(_, options) { super(code, options) }
+      }
+      syncBuiltinESMExports()`
+    const preload = `data:text/javascript,${encodeURIComponent(ending)}`
+    const { child } = await start({ execArgv: ['--import', preload] })
+    await until(async () => (await ask(child)).awakeMs > 5_000_000, 'a clock that goes on')
+  })
 })
