@@ -2,6 +2,8 @@ import { Worker } from 'node:worker_threads'
 
 /** How often it is seen that this process runs. */
 const everyMs = 250
+/** No timer is for longer than 24 days. */
+const longestMs = 60_000
 
 /** In a thread of its own: a driver that blocks the event loop stops no time, and its waits are to be counted. */
 const clock = `
@@ -50,4 +52,17 @@ export function awakeMs(): number {
 export function watchStandstill(): () => boolean {
   const [wall, awake] = [performance.now(), awakeMs()]
   return () => performance.now() - wall - (awakeMs() - awake) > 1000
+}
+
+/** As `AbortSignal.timeout`, by {@link awakeMs}: what time is left when the process has stood still is left to it. */
+export function awakeTimeout(timeoutMs: number): AbortSignal {
+  const over = new AbortController()
+  const deadline = awakeMs() + timeoutMs
+  const look = (): void => {
+    const leftMs = deadline - awakeMs()
+    if (leftMs <= 0) over.abort(new DOMException(`not within ${timeoutMs} ms`, 'TimeoutError'))
+    else setTimeout(look, Math.min(Math.max(leftMs, everyMs), longestMs)).unref()
+  }
+  look()
+  return over.signal
 }

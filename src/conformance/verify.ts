@@ -16,7 +16,7 @@ export interface VerifyOptions {
   readonly repeat?: number
   /** Makes the random orders of steps the same again. @default chosen anew each time; it is in the report */
   readonly seed?: number
-  /** A law that has not ended by then is broken. @default 30_000 */
+  /** A law that has not ended by then is broken; the time stands still with the process. @default 30_000 */
   readonly timeoutMs?: number
   /** Stop at the first law that is broken. @default false */
   readonly bail?: boolean

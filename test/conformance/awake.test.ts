@@ -11,6 +11,8 @@ import { until } from '../engines/until.ts'
 interface Clocks {
   readonly wallMs: number
   readonly awakeMs: number
+  /** What the clock showed when two seconds were over; absent until then. */
+  readonly overAtMs?: number
 }
 
 interface Beginning {
@@ -79,7 +81,14 @@ describe.skipIf(process.platform === 'win32')('the clock of the laws stands stil
     const waking = setInterval(() => child.kill('SIGCONT'), 3000)
     onTestFinished(() => clearInterval(waking))
     expectStoodStill(first, await untilItGoes(child))
+    await until(async () => (await ask(child)).overAtMs !== undefined, 'the end of two seconds')
+    expect((await ask(child)).overAtMs).toBeGreaterThanOrEqual(2000)
   })
+})
+
+test('whoever waits for a time of it keeps no process alive', async () => {
+  const { child } = await start({ args: ['ends'] })
+  expect(child.exitCode ?? (await once(child, 'exit'))[0]).toBe(0)
 })
 
 test('and goes on while a driver blocks the event loop', async () => {

@@ -1,3 +1,4 @@
+import { awakeTimeout } from '../awake.ts'
 import { claimsForNoTime, claimsLastFirst, claimsTooMany } from '../controls/claim-defects.ts'
 import type { Facts } from '../facts.ts'
 import { addJobs, idsOf } from '../job-table.ts'
@@ -98,7 +99,7 @@ export const claimLaws: readonly Law[] = [
       expectIds(stage, await noted(stage, 'b', b.locks.claim(queue)), [2])
       await a.locks.transaction(async (tx) => {
         await job?.complete({ tx })
-        const signal = AbortSignal.timeout(10_000)
+        const signal = awakeTimeout(10_000)
         expectIds(stage, await noted(stage, 'b', b.locks.claim(queue, { signal })), [3])
       })
     },
