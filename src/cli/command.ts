@@ -11,7 +11,8 @@ export interface Outcome {
  *
  * `failed`: it looked, and something is not as it should be. `usage`: the command line was not understood.
  * `unreachable`: a database could not be reached, or did not let the command do what it needs. `unwritten`: what it has to
- * say could not be written. `interrupted`, and `closed` by whoever read the output: as shells say it.
+ * say could not be written. `interrupted`, `hungUp` and `terminated` by a signal, and `closed` by whoever read the output:
+ * as shells say it.
  */
 export const exitCodes = {
   ok: 0,
@@ -19,8 +20,10 @@ export const exitCodes = {
   usage: 2,
   unreachable: 3,
   unwritten: 4,
+  hungUp: 129,
   interrupted: 130,
   closed: 141,
+  terminated: 143,
 } as const
 
 /** One word behind `holdfast`: each is a file of this folder, and listed in commands.ts. */

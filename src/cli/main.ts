@@ -1,6 +1,4 @@
 #!/usr/bin/env node
-import { constants } from 'node:os'
-
 import { exitCodes } from './command.ts'
 import { finish, outlet } from './outlet.ts'
 import { runCli } from './run.ts'
@@ -8,11 +6,12 @@ import { runCli } from './run.ts'
 const { stdout, stderr, env } = process
 const interrupt = new AbortController()
 const stop = (): void => interrupt.abort(new Error('interrupted'))
-let heard: NodeJS.Signals | undefined
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+const { interrupted, terminated, hungUp } = exitCodes
+let interruption: number | undefined
+for (const [signal, code] of Object.entries({ SIGINT: interrupted, SIGTERM: terminated, SIGHUP: hungUp })) {
   // what was made on a server is removed first; a second one ends the program the usual way
   process.once(signal, () => {
-    heard ??= signal
+    interruption ??= code
     stop()
   })
 }
@@ -29,5 +28,4 @@ const outcome = await runCli(process.argv.slice(2), {
   signal: interrupt.signal,
 })
 const exitCode = await finish(outcome, out, err)
-process.exitCode =
-  heard !== undefined && exitCode === exitCodes.interrupted ? 128 + constants.signals[heard] : exitCode
+process.exitCode = exitCode === interrupted ? (interruption ?? exitCode) : exitCode

@@ -74,8 +74,10 @@ const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
     'a database could not be reached, or does not let the command do what it needs. `race`: the file was loaded, but its `reset` failed, for instance',
   unwritten:
     'the report could not be written, for instance to a full disk; everything `verify` created is removed',
+  hungUp: 'as `130`, by SIGHUP: the terminal was closed',
   interrupted: '`verify`, `doctor` and `race` were interrupted; everything they created is removed',
   closed: 'the reader of the output has closed it, as `head` does; everything the command created is removed',
+  terminated: 'as `130`, by SIGTERM',
 }
 
 function exits(): string {
