@@ -44,16 +44,19 @@ export function parseAddress(url: string, example: string): Address {
 /**
  * The address without anything secret: no user, no password, no options.
  *
- * Everything up to the last `@` goes, because a raw password may hold any character; too little shown is safe.
+ * Everything up to the last `@` goes, because a raw password may hold any character; too little shown is safe. One that
+ * may stand in an option has no host behind it.
  */
 export function describeAddress(url: string): string {
   if (/^(?:\/|:memory:$)/.test(url)) return url
   const scheme = /^[a-z][a-z0-9+.-]*:\/\//i.exec(url)?.[0]
   if (scheme === undefined) return describeFile(url)
   const rest = url.slice(scheme.length)
-  const place = rest.slice(rest.lastIndexOf('@') + 1).replace(/[?#;].*$/s, '')
+  const behind = rest.lastIndexOf('@') + 1
+  const place = rest.slice(behind).replace(/[?#;].*$/s, '')
   const [hosts = ''] = place.split('/', 1)
-  return HOSTS.test(hosts) ? scheme + place : `${scheme}...`
+  const isPlace = HOSTS.test(hosts) && !/[?#]|;[\w ]*=/.test(rest.slice(0, behind))
+  return isPlace ? scheme + place : `${scheme}...`
 }
 
 /** The same address, leading into another database. */

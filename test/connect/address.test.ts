@@ -56,6 +56,18 @@ describe('the address of a server', () => {
     expect(text).not.toMatch(/secret|\bss\b|pa\/ss|\bme\b/)
   })
 
+  test.each([
+    'postgres://host/db?password=a@secret',
+    'mssql://sa@host;Password=a@secret',
+    'postgres://host/db#a@secret',
+  ])('is not shown where the last @ may be one of an option: %s', (url) => {
+    expect(describeAddress(url)).toMatch(/^\w+:\/\/\.\.\.$/)
+  })
+
+  test('is shown where only a password has what begins an option elsewhere', () => {
+    expect(describeAddress('postgres://me:a;b&c=d@host/db')).toBe('postgres://host/db')
+  })
+
   test('holds as secrets every way in which a password may be written', () => {
     const { secrets } = parseAddress('db://u:p%40ss%2Fwo%20rd@h/d', example)
     expect(secrets).toEqual(expect.arrayContaining(['p%40ss%2Fwo%20rd', 'p@ss/wo rd', 'p@ss/wo%20rd']))
