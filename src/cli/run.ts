@@ -4,7 +4,7 @@ import { CliUsageError, exitCodes, type Command, type Outcome, type Terminal } f
 import { commands } from './commands.ts'
 import { didYouMean } from './nearest.ts'
 import { usageOf, usageOfCommand } from './usage.ts'
-import { mayBeAddress, withoutLogins } from './without-logins.ts'
+import { withoutLogins } from './without-logins.ts'
 
 /**
  * Does what a command line asks for, without the name of the program. Whoever puts an address in the wrong place sees it
@@ -17,7 +17,8 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     write: (text) => terminal.write(clean(text)),
     progress: (text) => terminal.progress(clean(text)),
   })
-  return { ...outcome, text: clean(outcome.text) }
+  const { text, exitCode } = outcome
+  return { text: exitCode === exitCodes.ok ? clean(text) : withoutLogins(args, true)(text), exitCode }
 }
 
 async function run(args: readonly string[], terminal: Terminal): Promise<Outcome> {
@@ -34,8 +35,7 @@ async function run(args: readonly string[], terminal: Terminal): Promise<Outcome
   } catch (error) {
     if (!isUsageError(error)) throw error
     const message = unknownOption(error.message, command) ?? error.message
-    const clean = withoutLogins(args, mayBeAddress)
-    return { text: `${clean(message)}\n\n${usage}`, exitCode: exitCodes.usage }
+    return { text: `${message}\n\n${usage}`, exitCode: exitCodes.usage }
   }
 }
 
@@ -55,7 +55,7 @@ function unknownCommand(name: string | undefined): string {
 
 /** What Node's parser says of an option that it does not know, in fewer words. */
 function unknownOption(message: string, command: Command | undefined): string | undefined {
-  const [, option = ''] = /^Unknown option '(-[^']*)'/.exec(message) ?? []
+  const [, option = ''] = /^Unknown option '(-[^'\s]*)/.exec(message) ?? []
   if (option === '' || command === undefined) return undefined
   const known = Object.keys(command.options).map((name) => `--${name}`)
   return `${command.name}: ${option} is not an option${didYouMean(option, [...known, '--help'])}`
