@@ -78,7 +78,9 @@ async function performAwake(ground: Ground, law: Law, options: LawRun): Promise<
   for (let tries = 1; ; tries += 1) {
     const stoodStill = watchStandstill()
     const performance = await perform(ground, law, options)
-    const isOver = performance.failure === undefined || options.signal?.aborted === true
+    // where a mistake was put in, it is meant to be broken
+    const isMeant = performance.failure === undefined || options.sabotage !== undefined
+    const isOver = isMeant || options.signal?.aborted === true
     if (isOver || isRefusal(performance.failure?.error) || !stoodStill() || tries === mostTries)
       return performance
   }
