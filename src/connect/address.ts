@@ -55,7 +55,7 @@ export function describeAddress(url: string): string {
   const behind = rest.lastIndexOf('@') + 1
   const place = rest.slice(behind).replace(/[?#;].*$/s, '')
   const [hosts = ''] = place.split('/', 1)
-  const isPlace = HOSTS.test(hosts) && !/[?#]|;[\w ]*=/.test(rest.slice(0, behind))
+  const isPlace = HOSTS.test(hosts) && !/#|[?;][\w ]*=/.test(rest.slice(0, behind))
   return isPlace ? scheme + place : `${scheme}...`
 }
 
