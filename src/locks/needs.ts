@@ -1,11 +1,10 @@
 import { backoffMs } from '../core/backoff.ts'
 import { pause } from '../core/deadline.ts'
-import { LockTimeoutError, LockUsageError } from '../core/errors.ts'
 import { graceMs } from '../core/grace.ts'
 import type { Session } from '../core/session.ts'
 import { isSql, type Statement } from '../core/statement.ts'
-import { within } from './limit.ts'
-import { openSession } from './open-session.ts'
+import { NoAnswerError, within } from './limit.ts'
+import { NoConnectionError, openSession } from './open-session.ts'
 import type { Port } from './port.ts'
 import { sessionEnd } from './session-end.ts'
 
@@ -79,7 +78,7 @@ function firstOf(made: ReadonlyMap<string, unknown>): string {
 
 /** Nobody answers, or gives a connection, and that was waited for long enough. */
 function wasPatient(error: unknown): boolean {
-  return error instanceof LockTimeoutError || error instanceof LockUsageError
+  return error instanceof NoAnswerError || error instanceof NoConnectionError
 }
 
 async function make<Tx>(port: Port<Tx>, statement: Statement): Promise<void> {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
+import { LockUsageError } from '../../src/core/errors.ts'
 import { createNeeds, type Needs } from '../../src/locks/needs.ts'
 import { NoAnswerError } from '../../src/locks/limit.ts'
 import { NoConnectionError } from '../../src/locks/open-session.ts'
@@ -57,4 +58,13 @@ test("what is made on another's connection that has fallen silent is made anew",
   const [[error] = []] = await endings([make([row])])
   expect(error).toBeInstanceOf(NoAnswerError)
   expect(await make([row])).toBe(true)
+})
+
+test("what the end of another's transaction has kept from being made is made all the same", async () => {
+  const { make } = needsOf(async () => ({ run: async () => [], release: async () => {} }))
+  const ended = { run: () => Promise.reject(new LockUsageError('tx', 'the transaction has ended')) }
+  const theirs = caught(make([row], ended as unknown as Parameters<typeof make>[1]))
+  const [[error] = []] = await endings([make([row])])
+  expect(error).toBe('no error')
+  await theirs
 })
