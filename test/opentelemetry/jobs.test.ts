@@ -22,7 +22,7 @@ describeQueues((stage) => {
       },
       { signal: stop.signal, onError: () => {}, idleMs: 50 },
     )
-    // a worker looks for the jobs of dead ones at the same time, and passes over a row that is locked for that moment
+    // by their job: a claim passes over a row that is locked for a moment, and on MariaDB the second was seen to come first
     const spanOf = (id: string) =>
       spansOf('job job').find(({ attributes }) => attributes['holdfast.job.id'] === id)
     const [first, second] = [spanOf('1'), spanOf('2')]

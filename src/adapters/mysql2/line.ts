@@ -191,11 +191,7 @@ export class Line<Command extends object = object> {
     return body.end
   }
 
-  /**
-   * What is told of a command does not lead to it. Where it did, V8 was seen to make what belongs to commands among the old
-   * objects at once, which keep every answer until a full collection of garbage: with 16 workers that was a fifth of a
-   * transaction's time.
-   */
+  /** What is told of a command does not lead to it, so that it keeps none of them, nor their answers, alive. */
   #start({ command, isOfWork }: Waiting<Command>): void {
     this.#running = command
     const turn = (this.#turn += 1)
